@@ -1,8 +1,6 @@
 // Maintenance of whole stores: copy, backup, restore, and migration of a cluster's schema.
 import type { CopyOptions } from "./copy/copy-store.ts";
 import { checkTarget, unfinishedCopy } from "./copy/documents.ts";
-import type { Documents } from "./engine/records.ts";
-import type { stageBackup as StageBackup } from "./local/offsite/staged-restore.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -14,6 +12,9 @@ import type {
   OffsiteRestoreOptions,
   RestoreOptions,
   RestoreReport,
+  StagedBackup,
+  StagedSource,
+  StagedWork,
   VerifyBackupReport,
 } from "./model/backup.ts";
 import { CopyError, type CopyReport, type CopyWork } from "./model/copy.ts";
@@ -135,7 +136,7 @@ export async function backUpStore(
 /** Returns the latest successful backup by this program; the documents are those of the store. */
 export async function readLastBackup(
   location: Location,
-  documents?: Pick<Documents, "get">,
+  documents?: Pick<Ports["records"]["documents"], "get">,
 ): Promise<LastBackup | undefined> {
   if (typeof location === "string") {
     const lastBackup = await import("./local/backup/last-backup.ts");
@@ -172,10 +173,14 @@ export async function restoreStore(
 }
 
 /** Restores a backup into a folder from which it is copied to a cluster. */
-export const stageBackup: typeof StageBackup = async (...given) => {
+export async function stageBackup(
+  folder: string,
+  source: StagedSource,
+  work: StagedWork,
+): Promise<StagedBackup> {
   const staged = await import("./local/offsite/staged-restore.ts");
-  return staged.stageBackup(...given);
-};
+  return staged.stageBackup(folder, source, work);
+}
 
 /** Reads a whole backup and reports all damage. */
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {

@@ -3,29 +3,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type BackupChoice, BackupError, type RestoreReport } from "../../model/backup.ts";
+import { BackupError, type StagedBackup, type StagedSource, type StagedWork } from "../../model/backup.ts";
 import { isCount, isFields, isOptional, isText } from "../../model/shape.ts";
 import { writeWhole } from "../backup/copy-blob.ts";
 import { isMissing } from "../disk/errors.ts";
 import { syncDirectory } from "../disk/fsync-directory.ts";
 import { dataLayout } from "../disk/layout.ts";
 import { privateFolder } from "../disk/private-files.ts";
-
-export interface StagedSource extends BackupChoice {
-  /** Folder or address of the backup, without credentials. */
-  readonly from: string;
-}
-
-export interface StagedBackup {
-  /** The data directory with the restored backup. */
-  readonly data: string;
-  /** Time of the backup, in milliseconds since the epoch. */
-  readonly made: number;
-  /** Undefined if an earlier run has restored the backup. */
-  readonly report: RestoreReport | undefined;
-  /** Removes the data directory, except for the named file, which is moved to the folder. */
-  remove(kept: string): Promise<{ readonly keptFile: string | undefined }>;
-}
 
 interface StagingRecord {
   readonly from: string;
@@ -37,13 +21,6 @@ interface StagingRecord {
 const recordName = "restore.json";
 const dataName = "data";
 const maxTextLength = 4096;
-
-export interface StagedWork {
-  /** Throws if the data directory could not be copied to its target. Nothing is written then. */
-  check(directory: string): Promise<void>;
-  /** Restores the backup into the directory, or resumes a restore. */
-  restore(directory: string): Promise<RestoreReport & { readonly backup?: string }>;
-}
 
 export async function stageBackup(
   folder: string,
