@@ -1,6 +1,6 @@
 // Maintenance of whole stores: copy, backup, restore, and migration of a cluster's schema.
 import type { CopyOptions } from "./copy/copy-store.ts";
-import { unfinishedCopy } from "./copy/documents.ts";
+import { checkTarget, unfinishedCopy } from "./copy/documents.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -12,10 +12,14 @@ import type {
   OffsiteRestoreOptions,
   RestoreOptions,
   RestoreReport,
+  StagedBackup,
+  StagedSource,
+  StagedWork,
   VerifyBackupReport,
 } from "./model/backup.ts";
 import { CopyError, type CopyReport, type CopyWork } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
+import { lastBackupDocument, parseLastBackup } from "./model/last-backup.ts";
 import {
   type ClusterLocation,
   checkLocation,
@@ -89,6 +93,16 @@ export async function copyClusterSnapshot(options: CopySnapshotOptions): Promise
   }
 }
 
+/** Throws unless a copy to the target can begin or be resumed. Changes nothing. */
+export async function checkCopyTarget(from: Location, to: Location): Promise<void> {
+  const target = await openSide("target", to);
+  try {
+    await checkTarget(target, formatLocation(from));
+  } finally {
+    await closePorts(target);
+  }
+}
+
 function openSide(side: Side, location: Location): Promise<Ports> {
   return withSide(side, location, () => {
     const checked = checkLocation(location);
@@ -119,11 +133,33 @@ export async function backUpStore(
   return backUp(directory, to, options);
 }
 
-/** Returns the latest successful backup of a data directory; undefined for a cluster. */
-export async function readLastBackup(location: Location): Promise<LastBackup | undefined> {
-  if (typeof location !== "string") return undefined;
-  const lastBackup = await import("./local/backup/last-backup.ts");
-  return lastBackup.readLastBackup(location);
+/** Returns the latest successful backup by this program; the documents are those of the store. */
+export async function readLastBackup(
+  location: Location,
+  documents?: Pick<Ports["records"]["documents"], "get">,
+): Promise<LastBackup | undefined> {
+  if (typeof location === "string") {
+    const lastBackup = await import("./local/backup/last-backup.ts");
+    return lastBackup.readLastBackup(location);
+  }
+  const { kind, name } = lastBackupDocument;
+  return parseLastBackup((await documents?.get(kind, name))?.text ?? "");
+}
+
+/** Records in a cluster that its copy in a data directory was backed up. */
+export async function recordClusterBackup(location: ClusterLocation, copy: string): Promise<void> {
+  const last = await readLastBackup(copy);
+  if (last === undefined) return;
+  const { kind, name } = lastBackupDocument;
+  const ports = await openPorts({ ...location, cache: undefined });
+  try {
+    const { documents } = ports.records;
+    const earlier = await documents.get(kind, name);
+    // After a conflict, the record of another backup that has just ended stays.
+    await documents.put(kind, name, JSON.stringify(last), earlier?.revision);
+  } finally {
+    await closePorts(ports);
+  }
 }
 
 /** Restores a backup into a new or empty directory. */
@@ -134,6 +170,16 @@ export async function restoreStore(
 ): Promise<RestoreReport> {
   const { restore } = await import("./local/backup/restore.ts");
   return restore(from, directory, work);
+}
+
+/** Restores a backup into a folder from which it is copied to a cluster. */
+export async function stageBackup(
+  folder: string,
+  source: StagedSource,
+  work: StagedWork,
+): Promise<StagedBackup> {
+  const staged = await import("./local/offsite/staged-restore.ts");
+  return staged.stageBackup(folder, source, work);
 }
 
 /** Reads a whole backup and reports all damage. */

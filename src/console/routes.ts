@@ -87,7 +87,7 @@ export function createRoutes(options: RoutesOptions): readonly Route[] {
     ...uploadRoutes(engine),
     ...keyRoutes(keys),
     ...accountRoutes(engine),
-    ...metricsRoutes(metrics),
+    ...metricsRoutes(metrics, engine),
     ...ruleRoutes(engine),
     ...settingRoutes(engine, buckets),
     ...notificationRoutes(buckets),

@@ -1,4 +1,5 @@
 // Types of the JSON that the console's server and page exchange; both are checked against them.
+import type { BucketPoints } from "../metrics/bucket-history.ts";
 import type { Point } from "../metrics/history.ts";
 
 export interface ErrorDocument {
@@ -267,3 +268,6 @@ type OptionalMetric = "median" | "slowest" | "stored" | "objects";
 
 /** Rates are per second, durations in seconds. Unknown metrics are missing in the JSON. */
 export type MetricsPoint = Omit<Point, OptionalMetric> & Partial<Pick<Point, OptionalMetric>>;
+
+/** Rates are per second. A point without rates is an interval in which the bucket was not counted. */
+export type BucketMetricsDocument = BucketPoints;

@@ -20,7 +20,7 @@ export const copiedKinds = [
 ] as const;
 /**
  * Kinds that are valid in one store only: maintenance state, sessions, use of keys and tokens, audit
- * entries, the history of metrics, and the copy marker.
+ * entries, the history of metrics, the latest backup, and the copy marker.
  */
 export const uncopiedKinds = [
   "housekeeping",
@@ -37,6 +37,8 @@ export const uncopiedKinds = [
   "audit head",
   "server",
   "metrics history",
+  "bucket metrics history",
+  "backup",
 ] as const;
 
 export interface DocumentPair {
@@ -100,29 +102,36 @@ export async function unfinishedCopy(side: Side): Promise<string | undefined> {
  * "update" a completed one.
  */
 export async function claimTarget(to: Side, source: string, existing?: "update"): Promise<void> {
+  const state = await checkTarget(to, source, existing);
+  // Until a copy is complete, or complete again, nothing else may open the target.
+  if (state !== "unfinished") await writeMarker(to, { source });
+}
+
+/** Like `claimTarget`, but changes nothing. */
+export async function checkTarget(
+  to: Side,
+  source: string,
+  existing?: "update",
+): Promise<"empty" | "unfinished" | "completed"> {
   const marker = await readMarker(to);
   if (marker === undefined) {
     await checkEmpty(to);
-    await writeMarker(to, { source });
-    return;
+    return "empty";
   }
-  if (marker.ended !== undefined && existing === "update" && marker.source === source) {
-    // Until the copy is complete again, nothing else may open the target.
-    await writeMarker(to, { source });
-    return;
-  }
+  if (marker.ended !== undefined && existing === "update" && marker.source === source) return "completed";
   if (marker.ended !== undefined) {
     const when = new Date(marker.ended).toISOString();
     throw new CopyError(`The target already holds a copy of ${marker.source}, completed at ${when}.`, [
-      "Nothing was changed. To compare both sides again: --verify",
+      "Nothing was changed. To compare both sides again: store copy --verify",
     ]);
   }
   if (marker.source !== source) {
     throw new CopyError(`The target holds the beginning of a copy of another store, ${marker.source}.`, [
-      `Resume that copy: --from ${marker.source}`,
+      `Resume that copy: store copy --from ${marker.source}`,
       "Or name a new and empty target.",
     ]);
   }
+  return "unfinished";
 }
 
 export async function releaseTarget(to: Side, source: string, now: number): Promise<void> {

@@ -1,5 +1,6 @@
 // A finished request with its response, for metrics and the request log. It contains no header,
 // query or target, so that no signature, cookie or secret can reach the log.
+import { createBucketCounter } from "./bucket-counts.ts";
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
@@ -66,6 +67,7 @@ export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) =>
     help: "Requests answered with an error, by its code; Cut counts responses that were cut off.",
     labels: ["face", "code"],
   });
+  const countBucket = createBucketCounter(metrics);
   const countsByFrontEnd = new Map<FrontEnd, Map<string, OperationCounts>>();
 
   function createCounts(frontEnd: FrontEnd, operation: string): OperationCounts {
@@ -88,6 +90,7 @@ export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) =>
     counts.seconds.observe(exchange.milliseconds / 1000);
     if (exchange.bytesIn > 0) counts.bytesIn.add(exchange.bytesIn);
     if (exchange.bytesOut > 0) counts.bytesOut.add(exchange.bytesOut);
+    countBucket(exchange);
     if (exchange.errorCode !== undefined) errors(frontEnd, exchange.errorCode).add(1);
     if (!exchange.isWhole) errors(frontEnd, "Cut").add(1);
   };

@@ -2,6 +2,16 @@
 // each hour of minutes and one for each day of half hours. All servers of a store add to the same.
 import { addBins, type Bin, formatBins, parseBins, type Tier, tiers } from "./history-bins.ts";
 
+/** How bins of one kind are added up and stored. */
+export interface BinFormat<B extends { readonly at: number }> {
+  /** Kind of the documents. */
+  readonly kind: string;
+  /** Adds two bins of the same interval. */
+  add(a: B, b: B): B;
+  format(bins: readonly B[]): string;
+  parse(text: string, tier: { readonly perDocument: number }): readonly B[];
+}
+
 /** The part of the store's documents that the history needs. */
 export interface HistoryDocuments {
   get(kind: string, name: string): Promise<{ readonly text: string; readonly revision: number } | undefined>;
@@ -15,28 +25,39 @@ export interface HistoryDocuments {
   delete(kind: string, name: string): Promise<boolean>;
 }
 
-export interface HistoryArchive {
+export interface BinArchive<B extends { readonly at: number }> {
   /** Adds what happened until `time` to the interval of that time. */
-  add(time: number, increase: Omit<Bin, "at">): void;
+  add(time: number, increase: Omit<B, "at">): void;
   /** Stores what was added. Half hours are stored less often, unless all are asked for. */
   flush(now: number, which: "due" | "all"): Promise<void>;
   /** Returns the bins since a time, oldest first, with those that are not stored yet. */
-  read(tier: Tier, since: number, now: number): Promise<readonly Bin[]>;
+  read(tier: Tier, since: number, now: number): Promise<readonly B[]>;
 }
 
-const kind = "metrics history";
+export type HistoryArchive = BinArchive<Bin>;
+
+const serverFormat: BinFormat<Bin> = {
+  ...{ kind: "metrics history", add: addBins, format: formatBins, parse: parseBins },
+};
 const maxAttempts = 8;
 /** Half hours are written this often, so that an idle server commits little. */
 const halfHourMilliseconds = 300_000;
 
 export function createHistoryArchive(documents: HistoryDocuments): HistoryArchive {
-  const pending: Record<Tier, Map<number, Bin>> = { minute: new Map(), halfHour: new Map() };
+  return createBinArchive(documents, serverFormat);
+}
+
+export function createBinArchive<B extends { readonly at: number }>(
+  documents: HistoryDocuments,
+  format: BinFormat<B>,
+): BinArchive<B> {
+  const pending: Record<Tier, Map<number, B>> = { minute: new Map(), halfHour: new Map() };
   let halfHoursFlushed = Number.NEGATIVE_INFINITY;
   let newest = "";
 
-  function addTo(tier: Tier, bin: Bin): void {
-    const earlier = pending[tier].get(bin.at);
-    pending[tier].set(bin.at, earlier === undefined ? bin : addBins(earlier, bin));
+  function addTo(bins: Map<number, B>, bin: B): void {
+    const earlier = bins.get(bin.at);
+    bins.set(bin.at, earlier === undefined ? bin : format.add(earlier, bin));
   }
 
   async function flushTier(tier: Tier, now: number): Promise<void> {
@@ -44,23 +65,35 @@ export function createHistoryArchive(documents: HistoryDocuments): HistoryArchiv
       // Taken out before the write: what is added meanwhile belongs to the next flush.
       for (const { at } of bins) pending[tier].delete(at);
       try {
-        await addToDocument(documents, { tier, name, bins });
+        await addToDocument(tier, name, bins);
       } catch (error) {
         // Older than what is kept: the store was unavailable for that long.
-        for (const bin of bins) if (now - bin.at <= tiers[tier].keep) addTo(tier, bin);
+        for (const bin of bins) if (now - bin.at <= tiers[tier].keep) addTo(pending[tier], bin);
         throw error;
       }
       if (name === newest) continue;
       newest = name;
-      await removeOld(documents, now);
+      await removeOld(documents, format.kind, now);
     }
+  }
+
+  /** Other servers add to the same document, so a conflict is expected and the addition repeated. */
+  async function addToDocument(tier: Tier, name: string, bins: readonly B[]): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const stored = await documents.get(format.kind, name);
+      const merged = new Map(format.parse(stored?.text ?? "", tiers[tier]).map((bin) => [bin.at, bin]));
+      for (const bin of bins) addTo(merged, bin);
+      const text = format.format(sortBins(merged));
+      if ((await documents.put(format.kind, name, text, stored?.revision)) === "committed") return;
+    }
+    throw new Error("other servers are writing the history of metrics all the time");
   }
 
   return {
     add(time, increase) {
       for (const tier of ["minute", "halfHour"] as const) {
         const { length } = tiers[tier];
-        addTo(tier, { at: Math.floor(time / length) * length, ...increase });
+        addTo(pending[tier], { ...increase, at: Math.floor(time / length) * length } as B);
       }
     },
     async flush(now, which) {
@@ -70,44 +103,27 @@ export function createHistoryArchive(documents: HistoryDocuments): HistoryArchiv
       await flushTier("halfHour", now);
     },
     async read(tier, since, now) {
-      const merged = new Map<number, Bin>();
-      const add = (bin: Bin) => {
-        if (bin.at < since || bin.at > now) return;
-        const earlier = merged.get(bin.at);
-        merged.set(bin.at, earlier === undefined ? bin : addBins(earlier, bin));
-      };
-      for (const { name, text } of await documents.list(kind)) {
-        if (parseName(name)?.tier === tier) for (const bin of parseBins(text, tiers[tier])) add(bin);
+      const merged = new Map<number, B>();
+      const names = documentNames(tier, since, now);
+      const stored = await Promise.all(names.map((name) => documents.get(format.kind, name)));
+      const bins = stored.flatMap((found) => format.parse(found?.text ?? "", tiers[tier]));
+      for (const bin of [...bins, ...pending[tier].values()]) {
+        if (bin.at >= since && bin.at <= now) addTo(merged, bin);
       }
-      for (const bin of pending[tier].values()) add(bin);
-      return [...merged.values()].sort((a, b) => a.at - b.at);
+      return sortBins(merged);
     },
   };
 }
 
-interface Addition {
-  readonly tier: Tier;
-  readonly name: string;
-  readonly bins: readonly Bin[];
+function sortBins<B extends { readonly at: number }>(bins: ReadonlyMap<number, B>): B[] {
+  return [...bins.values()].sort((a, b) => a.at - b.at);
 }
 
-/** Other servers add to the same document, so a conflict is expected and the addition repeated. */
-async function addToDocument(documents: HistoryDocuments, { tier, name, bins }: Addition): Promise<void> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const stored = await documents.get(kind, name);
-    const merged = new Map(parseBins(stored?.text ?? "", tiers[tier]).map((bin) => [bin.at, bin]));
-    for (const bin of bins) {
-      const earlier = merged.get(bin.at);
-      merged.set(bin.at, earlier === undefined ? bin : addBins(earlier, bin));
-    }
-    const sorted = [...merged.values()].sort((a, b) => a.at - b.at);
-    if ((await documents.put(kind, name, formatBins(sorted), stored?.revision)) === "committed") return;
-  }
-  throw new Error("other servers are writing the history of metrics all the time");
-}
-
-function groupByDocument(tier: Tier, bins: readonly Bin[]): Map<string, Bin[]> {
-  const groups = new Map<string, Bin[]>();
+function groupByDocument<B extends { readonly at: number }>(
+  tier: Tier,
+  bins: readonly B[],
+): Map<string, B[]> {
+  const groups = new Map<string, B[]>();
   for (const bin of bins) {
     const name = formatName(tier, bin.at);
     groups.set(name, [...(groups.get(name) ?? []), bin]);
@@ -115,7 +131,7 @@ function groupByDocument(tier: Tier, bins: readonly Bin[]): Map<string, Bin[]> {
   return groups;
 }
 
-async function removeOld(documents: HistoryDocuments, now: number): Promise<void> {
+async function removeOld(documents: HistoryDocuments, kind: string, now: number): Promise<void> {
   for (const { name } of await documents.list(kind)) {
     const found = parseName(name);
     const { length, perDocument, keep } = tiers[found?.tier ?? "minute"];
@@ -124,6 +140,16 @@ async function removeOld(documents: HistoryDocuments, now: number): Promise<void
     const isKept = found !== undefined && found.at + span >= now - keep && found.at <= now + keep;
     if (!isKept) await documents.delete(kind, name);
   }
+}
+
+/** Names of the documents that may have bins of a range. Older ones are removed. */
+function documentNames(tier: Tier, since: number, now: number): string[] {
+  const { length, perDocument, keep } = tiers[tier];
+  const span = length * perDocument;
+  const names: string[] = [];
+  for (let at = Math.max(since, now - keep - span); at < now + span; at += span)
+    names.push(formatName(tier, Math.min(at, now)));
+  return [...new Set(names)];
 }
 
 /** `minute-000000494523`: the number of the document since the epoch. */

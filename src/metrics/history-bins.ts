@@ -39,7 +39,7 @@ export function addBins(a: Bin, b: Bin): Bin {
   return { at: a.at, counts, stored: b.stored ?? a.stored, objects: b.objects ?? a.objects };
 }
 
-function addCounts(a: BinCounts, b: BinCounts): BinCounts {
+export function addCounts(a: BinCounts, b: BinCounts): BinCounts {
   return Array.from({ length: Math.max(a.length, b.length) }, (_, i) => (a[i] ?? 0) + (b[i] ?? 0));
 }
 
@@ -60,8 +60,16 @@ export function formatBins(bins: readonly Bin[]): string {
   });
 }
 
+export function parseBins(text: string, tier: { readonly perDocument: number }): readonly Bin[] {
+  return parseDocument(text, tier, isStoredBin).map(toBin);
+}
+
 /** A document that this version cannot read counts as empty: charts then have a gap. */
-export function parseBins(text: string, { perDocument }: { readonly perDocument: number }): readonly Bin[] {
+export function parseDocument<B>(
+  text: string,
+  { perDocument }: { readonly perDocument: number },
+  isBin: (value: unknown) => value is B,
+): readonly B[] {
   if (text.length > maxDocumentLength) return [];
   let value: unknown;
   try {
@@ -71,7 +79,7 @@ export function parseBins(text: string, { perDocument }: { readonly perDocument:
   }
   if (!isFields(value) || value.version !== 1) return [];
   const { bins } = value;
-  return isList(bins, perDocument, isStoredBin) ? bins.map(toBin) : [];
+  return isList(bins, perDocument, isBin) ? bins : [];
 }
 
 export const maxDocumentLength = 256 * 1024;

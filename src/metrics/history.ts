@@ -90,7 +90,11 @@ export function createHistory(archive?: HistoryArchive): History {
       const bins = (await archive?.read(tier, since, now.time)) ?? [];
       const length = group * tiers[tier].length;
       if (span !== "hour") return binPoints(bins, { length, selected, until: now.time });
-      const recent = samples.filter(({ time }) => time < now.time && time >= since);
+      // A sample just before now would make the last interval so short that its rates mislead.
+      const until = now.time - shortestMilliseconds;
+      const recent = samples.filter(
+        ({ time }, i) => time >= since && (i === 0 ? time < now.time : time <= until),
+      );
       const own = [...recent, takeSample(now.time, now.snapshot)];
       const first = own[0]!.time;
       // This server counts from its first sample; before it, minutes come from the archive.
@@ -139,13 +143,16 @@ function binPoints(bins: readonly Bin[], { length, selected, until }: BinRange):
 }
 
 /** An interval that has only begun has the increase of a sample that began earlier. */
-const minMilliseconds = 20_000;
+export const minMilliseconds = 20_000;
+
+/** Rates of a shorter interval would be those of single requests. */
+const shortestMilliseconds = 1000;
 
 type Rates = Omit<Point, "time" | "stored" | "objects">;
 
 /** `count` returns a value by its index in the counts of a bin. */
 function ratesOf(count: (index: number) => number, milliseconds: number): Rates {
-  const seconds = Math.max(0.001, milliseconds / 1000);
+  const seconds = Math.max(shortestMilliseconds, milliseconds) / 1000;
   const rate = (i: number) => count(i) / seconds;
   const durations = Array.from({ length: secondsBounds.length + 1 }, (_, i) => count(binFields.length + i));
   return {

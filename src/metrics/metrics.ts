@@ -30,6 +30,8 @@ export interface Metrics {
     bounds: readonly number[],
     read: () => Family["series"],
   ): void;
+  /** Adds a table whose values are kept elsewhere; `read` is called for each snapshot. */
+  addTable(description: MetricDescription, read: () => Family["series"]): void;
   snapshot(): Snapshot;
 }
 
@@ -100,6 +102,7 @@ export function createMetrics(): Metrics {
     addReading: (description, type, read) =>
       family(type, description, [], () => [...read()].map(([labels, value]) => [labels, [value]])),
     addHistogramReading: (description, bounds, read) => family("histogram", description, bounds, read),
+    addTable: (description, read) => family("table", description, [], read),
     snapshot: () => families.map((read) => read()),
   };
 }

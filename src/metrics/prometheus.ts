@@ -4,7 +4,7 @@ import type { Family, Numbers, Snapshot } from "./snapshot.ts";
 export const prometheusType = "text/plain; version=0.0.4; charset=utf-8";
 
 export function prometheusText(snapshot: Snapshot): string {
-  return snapshot.map(familyText).join("");
+  return snapshot.map((family) => (family.type === "table" ? "" : familyText(family))).join("");
 }
 
 function familyText(family: Family): string {

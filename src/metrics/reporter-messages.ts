@@ -30,7 +30,7 @@ function isFamily(value: unknown): value is Family {
     isShortText(name) &&
     /^[a-z_]+$/.test(name) &&
     isShortText(help) &&
-    (type === "counter" || type === "gauge" || type === "histogram") &&
+    (type === "counter" || type === "gauge" || type === "histogram" || type === "table") &&
     isList(labels, maxLabels, isShortText) &&
     isList(bounds, maxNumbers, isNumber) &&
     isList(series, maxSeries, isSeries)

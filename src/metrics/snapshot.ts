@@ -1,7 +1,8 @@
 // Metrics as plain data, which processes send to the supervisor to be added up. Counters and
 // histograms of an ended process stay in the sum, so that totals never decrease; gauges do not.
 
-export type FamilyType = "counter" | "gauge" | "histogram";
+/** A table has several numbers for each series. It is for the console and not in Prometheus's text. */
+export type FamilyType = "counter" | "gauge" | "histogram" | "table";
 
 export interface MetricDescription {
   /** Prometheus name: starts with store_ and contains the unit; counters end in _total. */
@@ -40,9 +41,12 @@ export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   return [...families.values()].map(({ family, series }) => ({ ...family, series: [...series.values()] }));
 }
 
-/** Returns the part of a snapshot that still counts after the process has ended. */
+/**
+ * Returns the part of a snapshot that still counts after the process has ended. Each process limits
+ * the series of a table, but the sum of all that have ended would grow without a limit.
+ */
 export function withoutGauges(snapshot: Snapshot): Snapshot {
-  return snapshot.filter(({ type }) => type !== "gauge");
+  return snapshot.filter(({ type }) => type !== "gauge" && type !== "table");
 }
 
 /** Adds up all matching series of a family; returns an empty array for an unknown name. */

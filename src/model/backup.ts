@@ -114,6 +114,29 @@ export interface ChosenBackup {
   readonly backup: string;
 }
 
+export interface StagedSource extends BackupChoice {
+  /** Folder or address of the backup, without credentials. */
+  readonly from: string;
+}
+
+export interface StagedBackup {
+  /** The data directory with the restored backup. */
+  readonly data: string;
+  /** Time of the backup, in milliseconds since the epoch. */
+  readonly made: number;
+  /** Undefined if an earlier run has restored the backup. */
+  readonly report: RestoreReport | undefined;
+  /** Removes the data directory, except for the named file, which is moved to the folder. */
+  remove(kept: string): Promise<{ readonly keptFile: string | undefined }>;
+}
+
+export interface StagedWork {
+  /** Throws if the data directory could not be copied to its target. Nothing is written then. */
+  check(directory: string): Promise<void>;
+  /** Restores the backup into the directory, or resumes a restore. */
+  restore(directory: string): Promise<RestoreReport & { readonly backup?: string }>;
+}
+
 /** A backup in the listing of a repository. */
 export interface ListedBackup {
   readonly backup: string;

@@ -50,7 +50,7 @@ const retryMilliseconds = 60_000;
 
 export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOptions): ObjectStore {
   const { prefix, bucket } = endpoint;
-  const where = `s3://${formatHost(endpoint)}/${bucket}${prefix === "" ? "" : `/${prefix.slice(0, -1)}`}`;
+  const where = formatRepository(endpoint);
   const client = createRetryingS3Client(endpoint, {
     times: { retry: retryMilliseconds, ...times },
     mapError: (error) => serviceError(error, { where, bucket }),
@@ -204,4 +204,10 @@ function readPage(document: string, prefix: string) {
     throw new Broken("a listing has no valid IsTruncated or NextContinuationToken");
   }
   return { entries, next };
+}
+
+/** Address of a repository, without credentials. */
+export function formatRepository(endpoint: S3Endpoint): string {
+  const { bucket, prefix } = endpoint;
+  return `s3://${formatHost(endpoint)}/${bucket}${prefix === "" ? "" : `/${prefix.slice(0, -1)}`}`;
 }

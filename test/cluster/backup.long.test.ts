@@ -1,10 +1,11 @@
 // Backups of a cluster on an S3 service, made while clients write: each restores into a directory and
 // an empty cluster, with everything that was acknowledged before it began.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openEngine } from "../../src/open.ts";
-import { openShell } from "../cli/store.ts";
+import { openShell, outcomeOf } from "../cli/store.ts";
 import { startStoreService } from "../proof/backup/store-service.ts";
 import { collect } from "../support/bytes.ts";
 import { useCluster } from "./scene.ts";
@@ -68,6 +69,44 @@ test("a cluster backed up to an S3 service under load restores what was acknowle
     await writing;
     await engine.close();
   }
+});
+
+test("a restore to a cluster that is killed at any moment is resumed by the same command", async (t) => {
+  const shell = await openShell(t);
+  const { engine } = await openEngine(join(shell.directory, ".store"));
+  await engine.createBucket("load");
+  for (let n = 0; n < 400; n++) await engine.put("load", `key ${n}`, bodyOf(`key ${n}`));
+  await engine.close();
+  await shell.store("backup", "--to", "backup");
+  const { location, ask } = await cluster.scene(t);
+  const environment = { STORE_RECORDS: location.records, STORE_BLOBS: location.blobs };
+  const count = async () => Number((await ask("SELECT count(*) FROM store.objects"))[0]?.[0]);
+  const moments: (() => Promise<boolean>)[] = [
+    async () => existsSync(join(shell.directory, "staging/restore.json")),
+    async () => existsSync(join(shell.directory, "staging/data/buckets")),
+    async () => (await count()) > 0,
+    async () => (await count()) > 150,
+    async () => (await count()) > 300,
+  ];
+  const kills: number[] = [];
+  for (const isReached of moments) {
+    const child = shell.start(["restore", "--from", "backup", "--staging", "staging"], { environment });
+    child.stdin.end();
+    const ended = outcomeOf(child);
+    while (child.exitCode === null && !(await isReached()));
+    child.kill("SIGKILL");
+    if ((await ended).code === 0) break;
+    kills.push(await count());
+    const opened = await shell.run(["bucket", "list"], { environment });
+    assert.ok(opened.code !== 0 || opened.stdout === "", "an unfinished cluster cannot be used");
+  }
+  t.diagnostic(`killed ${kills.length} times, with ${kills.join(", ")} objects in the cluster`);
+  assert.ok(kills.length >= 3);
+  const ended = await shell.run(["restore", "--from", "backup", "--staging", "staging"], { environment });
+  assert.ok(ended.code === 0 || /already holds a copy/.test(ended.stderr), ended.stderr);
+  const compared = await shell.run(["copy", "--from", ".store", "--verify"], { environment });
+  assert.equal(compared.code, 0, compared.stderr);
+  assert.match(compared.stdout, /400 objects.*Both stores are identical/);
 });
 
 async function assertHolds(directory: string, before: number, after: number): Promise<void> {

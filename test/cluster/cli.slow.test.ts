@@ -1,7 +1,8 @@
 // The command line on a cluster with a PostgreSQL server and a blob directory.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
@@ -152,6 +153,44 @@ test("store backup of a cluster makes a backup by way of a staging folder, which
   assert.match(await shell.ok(...args), /^Backed up 1 bucket, 1 object, 200000 bytes to backup/);
   await shell.store("restore", "--from", "backup", "--data", "restored");
   assert.match(await shell.store("object", "list", "photos", "--data", "restored"), /^200000\t.*\tb\n$/);
+  assert.match(await shell.ok("doctor"), /^ok\tbackup\tThe latest backup, to .*backup, is of the last 24 h/m);
+  assert.match(await shell.ok("status"), /^latest backup\t.*backup$/m);
+});
+
+test("store restore restores a backup to an empty cluster in one step, and refuses any other", async (t) => {
+  const shell = await clusterShell(t);
+  await shell.store("bucket", "create", "photos");
+  await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
+  await shell.store("object", "put", "photos/a", "file");
+  await shell.store("key", "create");
+  await shell.store("backup", "--to", "backup");
+  const { environment } = shell;
+  const args = ["restore", "--from", "backup"];
+  const needs = await shell.fails(1, args, { environment });
+  assert.match(needs, /a folder for a copy of the backup[\s\S]*--staging DIR/);
+  args.push("--staging", "staging");
+  const misplaced = await shell.fails(2, [...args, "--data", "other"]);
+  assert.match(misplaced, /--staging is for the restore to a cluster[\s\S]*--records URL/);
+  const staging = join(shell.directory, "staging");
+  await mkdir(staging);
+  await writeFile(join(staging, "foreign"), "");
+  assert.match(await shell.fails(1, args, { environment }), /is not empty: it holds "foreign"/);
+  await rm(staging, { recursive: true });
+  await shell.fails(1, ["restore", "--from", "nothing", "--staging", "staging"], { environment });
+  assert.ok(!existsSync(staging), "a refused restore leaves no trace");
+  const restored = await shell.run(args, { environment });
+  assert.equal(restored.code, 0, restored.stderr);
+  assert.match(restored.stdout, /^Restored 1 bucket, 1 object, 200000 bytes to postgres:.*, as of 20/);
+  assertNoPassword(restored);
+  assert.match(restored.stderr, /encrypted with the key in staging\/secret\.key\. Set STORE_SECRET_KEY/);
+  assert.deepEqual(await readdir(staging), ["secret.key"]);
+  const key = (await readFile(join(staging, "secret.key"), "utf8")).trim();
+  const listed = await shell.run(["key", "list"], { environment: { ...environment, STORE_SECRET_KEY: key } });
+  assert.match(listed.stdout, /^STORE/);
+  assert.match(await shell.ok("object", "list", "photos"), /^200000\t.*\ta\n$/);
+  const again = ["restore", "--from", "backup", "--staging", "again"];
+  assert.match(await shell.fails(1, again, { environment }), /already holds a copy of/);
+  assert.ok(!existsSync(join(shell.directory, "again")));
 });
 
 test("store dev on a cluster serves scripts and the S3 API, and prints no password", async (t) => {

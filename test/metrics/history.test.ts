@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createExchangeCounter, type Exchange } from "../../src/metrics/exchange.ts";
 import { createHistory } from "../../src/metrics/history.ts";
-import { createHistoryArchive, type HistoryDocuments } from "../../src/metrics/history-archive.ts";
+import { createHistoryArchive } from "../../src/metrics/history-archive.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
+import { memoryDocuments } from "./memory-documents.ts";
 
 const exchange: Exchange = {
   ...{ frontEnd: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
@@ -42,23 +43,6 @@ test("a point of the metrics history has request rates and quantiles of the sele
   const [quiet] = await history.points("hour", ["public"], now);
   assert.deepEqual([quiet!.requests, quiet!.median], [0, undefined]);
 });
-
-/** Documents in memory, with a count of writes. */
-function memoryDocuments() {
-  const stored = new Map<string, { text: string; revision: number }>();
-  let revision = 0;
-  const documents: HistoryDocuments = {
-    get: async (_, name) => stored.get(name),
-    list: async () => [...stored].map(([name, { text }]) => ({ name, text })),
-    put: async (_, name, text, expected) => {
-      if (stored.get(name)?.revision !== expected) return "conflict";
-      stored.set(name, { text, revision: ++revision });
-      return "committed";
-    },
-    delete: async (_, name) => stored.delete(name),
-  };
-  return { documents, stored };
-}
 
 const hour = 3_600_000;
 const day = 24 * hour;

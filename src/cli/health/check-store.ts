@@ -85,7 +85,10 @@ export function checkBackup(
   if (backup === undefined) {
     if (objects === 0) return ok(name, "The store is empty: nothing to back up.");
     if (isCluster) {
-      return ok(name, "Backups of a cluster by its own tools are not known to Store; check that they run.");
+      return ok(
+        name,
+        "No backup by store backup is known. Backups of a cluster by its own tools are not known to Store; check that they run.",
+      );
     }
     return warning(
       name,
@@ -96,5 +99,6 @@ export function checkBackup(
   const days = Math.floor((now - backup.time) / dayMilliseconds);
   const what = `The latest backup, to ${backup.to}, is ${days === 0 ? "of the last 24 hours" : `${formatCount(days, "day")} old`}.`;
   if (days <= maxBackupDays) return ok(name, what);
-  return warning(name, what, `Repeat it: store backup --to ${backup.to}`);
+  const staging = isCluster ? "--staging DIR " : "";
+  return warning(name, what, `Repeat it: store backup ${staging}--to ${backup.to}`);
 }

@@ -68,7 +68,7 @@ export async function examine(invocation: Invocation, location: Location): Promi
 async function readContents(invocation: Invocation): Promise<StoreContents> {
   return withData(invocation, { absent: "refuse" }, async ({ engine, documents, location }) => ({
     servers: await listServers(documents),
-    backup: await readLastBackup(location),
+    backup: await readLastBackup(location, documents),
     objects: (await countStore(engine, 1000)).objects,
   }));
 }

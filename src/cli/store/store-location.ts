@@ -63,15 +63,6 @@ export async function storeEncryption(invocation: Invocation): Promise<"always" 
   return (await readConfiguredLocations(invocation))?.encryption;
 }
 
-/** Returns the data directory. Throws for a cluster: for commands that do not support clusters. */
-export async function dataDirectory(invocation: Invocation, instead: readonly string[]): Promise<string> {
-  const location = await storeLocation(invocation);
-  if (typeof location === "string") return location;
-  throw new CommandError(`store ${invocation.command} needs a data directory, but the store is a cluster.`, {
-    hint: instead,
-  });
-}
-
 /** Returns the folder that contains the default data directory, without parsing the configuration. */
 function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");

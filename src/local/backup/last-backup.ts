@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { LastBackup } from "../../model/backup.ts";
-import { isCount, isFields, isText } from "../../model/shape.ts";
+import { parseLastBackup } from "../../model/last-backup.ts";
 import { syncDirectory } from "../disk/fsync-directory.ts";
 import { writeWhole } from "./copy-blob.ts";
 
 const fileName = "last-backup.json";
-const maxTextLength = 4096;
 
 /** Replaces the record in one step. An error is ignored, because the backup itself is complete. */
 export async function writeLastBackup(directory: string, last: Omit<LastBackup, "seconds">): Promise<void> {
@@ -26,15 +25,9 @@ export async function writeLastBackup(directory: string, last: Omit<LastBackup, 
 
 /** Returns undefined if no backup has succeeded yet, or the file does not contain a valid record. */
 export function readLastBackup(directory: string): LastBackup | undefined {
-  let value: unknown;
   try {
-    value = JSON.parse(readFileSync(join(directory, fileName), "utf8"));
+    return parseLastBackup(readFileSync(join(directory, fileName), "utf8"));
   } catch {
     return undefined;
   }
-  if (!isFields(value)) return undefined;
-  const { time, to, seconds, bytes } = value;
-  const isSeconds = typeof seconds === "number" && Number.isFinite(seconds) && seconds >= 0;
-  if (!isCount(time) || !isText(to, maxTextLength) || !isSeconds || !isCount(bytes)) return undefined;
-  return { time, to, seconds, bytes };
 }

@@ -152,7 +152,11 @@ test("commands for data directories refuse a cluster, and keys of a cluster need
       "The store is a cluster: its backup needs a folder",
       "--staging DIR",
     ],
-    [["restore", "--from", "x", ...places], "needs a data directory", "store copy --from DIR"],
+    [
+      ["restore", "--from", "x", ...places],
+      "The store is a cluster: a restore needs a folder",
+      "--staging DIR",
+    ],
     [["migrate"], "A data directory needs no migration", "--records URL"],
   ]);
   const [told, debugged] = await Promise.all([

@@ -108,8 +108,8 @@ inBrowser("Administration", async (t, browser) => {
     await quotas.type("5");
     await looksRight(settings, "account-quota");
     await quotas.press("Enter");
-    await settings.getByRole("row", { name: /^default .* B of \d/ }).waitFor();
-    assert.deepEqual(await scene.engine.quotas.accountQuota("default"), { bytes: 5e9 });
+    await settings.getByRole("row", { name: /^default .* B of 5\.0 GiB/ }).waitFor();
+    assert.deepEqual(await scene.engine.quotas.accountQuota("default"), { bytes: 5 * 2 ** 30 });
     await settings.getByLabel("Theme of this browser").selectOption("dark");
     assert.equal(await settings.evaluate("document.documentElement.dataset.theme"), "dark");
   });

@@ -128,6 +128,20 @@ inBrowser("A bucket", async (t, browser) => {
       await page.getByText(text).first().waitFor();
       await looksRight(page, `bucket-${tab}`);
     }
+    const charted = await scene.open("#/bucket?bucket=holiday-2026&tab=metrics&span=hour");
+    await charted.getByText("No requests to this bucket are known for the last hour").waitFor();
+    const url = await charted.evaluate<string>(`fetch("/api/object/link", {
+      method: "POST",
+      headers: { "x-store-console": "1", "content-type": "application/json" },
+      body: JSON.stringify({ bucket: "holiday-2026", key: "holiday/notes.txt", seconds: 60 }),
+    }).then((response) => response.json()).then(({ url }) => url)`);
+    for (let i = 0; i < 20; i++) assert.equal((await fetch(url)).status, 200);
+    await charted.reload();
+    const charts = charted.getByRole("region", { name: "Requests over time" });
+    await charts.getByRole("img", { name: /^Requests per second: Requests 0?[.1-9]/ }).waitFor();
+    await charts.getByRole("region", { name: "Bytes per second" }).waitFor();
+    await charts.getByRole("heading", { name: "Requests over time" }).scrollIntoViewIfNeeded();
+    await looksRight(charted, "bucket-metrics-history");
     const page = await scene.open("#/objects?bucket=holiday-2026&prefix=holiday%2F");
     await page.getByRole("grid").focus();
     await page.keyboard.press("g");

@@ -62,6 +62,7 @@ const expected: Readonly<Record<string, `${Right} ${"store" | "bucket"}` | "sess
   "GET /api/accounts": "administer store",
   "PUT /api/accounts/quota": "administer store",
   "GET /api/metrics": "view store",
+  "GET /api/bucket/metrics": "view bucket",
   "GET /api/rules": "view bucket",
   "POST /api/rules/check": "session",
   "PUT /api/rules": "administer bucket",

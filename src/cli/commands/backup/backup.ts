@@ -1,7 +1,9 @@
 // `store backup`: copies the data directory consistently, even while servers write to it, to a folder
 // or to an S3 service; and lists the backups on an S3 service.
-import { backUpStore, backUpStoreOffsite } from "../../../maintenance.ts";
+import { backUpStore, backUpStoreOffsite, recordClusterBackup } from "../../../maintenance.ts";
 import type { BackupOptions } from "../../../model/backup.ts";
+import { errorMessage } from "../../../model/errors.ts";
+import type { ClusterLocation } from "../../../model/names/location.ts";
 import { parseKeepRule } from "../../../repository/retention.ts";
 import { findSecretKey, secretKeyFile } from "../../../secrets/master-key.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
@@ -14,7 +16,7 @@ import { formatTotals } from "../../transfer/report.ts";
 import { keyFileOption, readBackupKey } from "./key.ts";
 import { listBackupsCommand } from "./list.ts";
 import { type BackupLocation, parseBackupLocation, refuseForFolders } from "./location.ts";
-import { copyToStaging } from "./staging.ts";
+import { copyToStaging, type StagedCopy } from "./staging.ts";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -75,7 +77,7 @@ async function backUp(invocation: Invocation, to: BackupLocation): Promise<numbe
     const hint = "A folder has one backup. Use several folders, or an encrypted file system.";
     refuseForFolders(invocation, ["keep", "encrypt", "key-file"], hint);
   }
-  const { data, damages } = await findData(invocation);
+  const { data, damages, cluster } = await findData(invocation);
   const isKeyElsewhere = options.flag("without-secret-key") || Boolean(environment.STORE_SECRET_KEY);
   const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
   const secretKey = () => findSecretKey(data, environment.STORE_SECRET_KEY || undefined);
@@ -84,6 +86,7 @@ async function backUp(invocation: Invocation, to: BackupLocation): Promise<numbe
   const work = { companions, elsewhere, secretKey };
   if (to.kind === "folder") await backUpToFolder(invocation, data, to.path, work);
   else await backUpToService(invocation, data, to, { ...work, keep: rule });
+  if (cluster !== undefined) await recordBackup(invocation, cluster, data);
   if (isKeyElsewhere && !invocation.output.isJson) {
     invocation.output.note(
       "The key that encrypts secrets and access keys is not in the backup; keep a copy of it.",
@@ -95,15 +98,27 @@ async function backUp(invocation: Invocation, to: BackupLocation): Promise<numbe
 /** Returns the directory to back up: the store's own, or the copy of a cluster in --staging. */
 async function findData(
   invocation: Invocation,
-): Promise<{ readonly data: string; readonly damages: number }> {
+): Promise<StagedCopy & { readonly cluster?: ClusterLocation }> {
   const location = await storeLocation(invocation);
   const staging = invocation.options.text("staging");
-  if (typeof location !== "string") return copyToStaging(invocation, location, staging);
+  if (typeof location !== "string") {
+    return { ...(await copyToStaging(invocation, location, staging)), cluster: location };
+  }
   if (staging !== undefined)
-    throw usageError("--staging is for the backup of a cluster, but the store is a data directory.");
+    throw usageError("--staging is for the backup of a cluster, but the store is a data directory.", [
+      "Leave --staging out: a data directory is backed up directly.",
+      "Or name the cluster: --records URL --blobs URL",
+    ]);
   if (location === "memory:") throw new CommandError("A store in memory cannot be backed up.");
   requireData(invocation, location);
   return { data: location, damages: 0 };
+}
+
+/** For `store doctor`. A failure is only reported, because the backup itself is complete. */
+async function recordBackup({ output }: Invocation, cluster: ClusterLocation, data: string): Promise<void> {
+  await recordClusterBackup(cluster, data).catch((error: unknown) => {
+    output.note(`The time of the backup could not be recorded in the cluster: ${errorMessage(error)}`);
+  });
 }
 
 async function backUpToFolder(

@@ -1,4 +1,4 @@
-// `store restore`: restores a backup to an empty data directory, or verifies it.
+// `store restore`: restores a backup to an empty data directory or cluster, or verifies it.
 import {
   restoreStore,
   restoreStoreOffsite,
@@ -6,31 +6,36 @@ import {
   verifyBackupOffsite,
 } from "../../../maintenance.ts";
 import type { Authentication, RestoreReport } from "../../../model/backup.ts";
+import { formatRepository } from "../../../repository/object-store.ts";
 import { environmentSecretKey, secretKeyFile } from "../../../secrets/master-key.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import type { Output } from "../../framework/output.ts";
 import { parsePastTime, pastTimeRule } from "../../framework/time-argument.ts";
 import { displayPath } from "../../store/open-store.ts";
-import { dataDirectory } from "../../store/store-location.ts";
+import { storeLocation } from "../../store/store-location.ts";
 import { runTransfer } from "../../terminal/transfer-progress.ts";
 import { formatTotals, formatVerdict } from "../../transfer/report.ts";
 import { keyFileOption, readBackupKey } from "./key.ts";
 import { type BackupLocation, parseBackupLocation, refuseForFolders } from "./location.ts";
+import { restoreToCluster } from "./restore-cluster.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary: "Restore a backup to an empty data directory, or verify it",
+  summary: "Restore a backup to an empty data directory or cluster, or verify it",
   details:
     "Verifies the checksum of every byte. A damaged or incomplete backup is refused. An interrupted restore leaves\n" +
     "a data directory that cannot be opened; run the same command again to resume it. From an S3 service, the latest\n" +
     "backup is restored, or the one that --at or --backup names. Credentials come from AWS_ACCESS_KEY_ID and\n" +
-    "AWS_SECRET_ACCESS_KEY, a passphrase from STORE_BACKUP_PASSPHRASE or the terminal.\n" +
+    "AWS_SECRET_ACCESS_KEY, a passphrase from STORE_BACKUP_PASSPHRASE or the terminal. For a cluster, the backup is\n" +
+    "restored to the folder --staging first, then copied to the cluster, compared with it, and removed; missing\n" +
+    "tables are created.\n" +
     `Times: ${pastTimeRule}.`,
   usage: [
     "--from DIR",
     "--from DIR --verify",
     "--from URL [--at TIME] [--backup ID] [--key-file FILE] [--verify]",
+    "--from DIR|URL --staging DIR",
   ],
   options: {
     from: { value: "DIR", summary: "folder of the backup, or s3://host:port/bucket/prefix" },
@@ -38,11 +43,13 @@ export const restoreCommand: Command = {
     at: { value: "TIME", summary: "the latest backup on an S3 service up to this time" },
     backup: { value: "ID", summary: "a backup on an S3 service, as store backup list prints it" },
     ...keyFileOption,
+    staging: { value: "DIR", summary: "for a cluster: new or empty folder with space for all objects" },
   },
   examples: [
     "store restore --from /backups/store --data /var/lib/store",
     "store restore --from /backups/store --verify",
     "store restore --from s3://s3.example.com/backups/store --at 2026-11-15 --data /var/lib/store",
+    "store restore --from s3://s3.example.com/backups/store --staging /var/tmp/restore --records postgres://store@db1,db2/store --blobs file:///mnt/shared/store",
   ],
   async run(invocation) {
     const { options } = invocation;
@@ -73,19 +80,30 @@ async function offsiteOptions(invocation: Invocation, { service }: BackupLocatio
 }
 
 async function restore(invocation: Invocation, location: BackupLocation): Promise<number> {
-  const { output } = invocation;
-  const data = await dataDirectory(invocation, [
-    "Restore to a folder with --data DIR, then copy it to the cluster: store copy --from DIR",
-  ]);
+  const { output, options } = invocation;
+  const data = await storeLocation(invocation);
   if (data === "memory:") throw new CommandError("A backup cannot be restored to memory.");
+  if (typeof data === "string" && options.text("staging") !== undefined) {
+    throw usageError("--staging is for the restore to a cluster, but the store is a data directory.", [
+      "Leave --staging out, or name the cluster: --records URL --blobs URL",
+    ]);
+  }
   const offsite = location.kind === "s3" ? await offsiteOptions(invocation, location) : undefined;
-  const report = await runTransfer(output, (line, signal) => {
-    const progress = { ...line, expect: (total: number) => line.expect("restore", total) };
-    const work = { ...keyOptions(invocation), progress, signal };
-    return location.kind === "folder"
-      ? restoreStore(location.path, data, work)
-      : restoreStoreOffsite(offsite!.from, data, { ...work, ...offsite!.choice });
-  });
+  const restoreTo = (directory: string): Promise<RestoreReport & { readonly backup?: string }> =>
+    runTransfer(output, (line, signal) => {
+      const progress = { ...line, expect: (total: number) => line.expect("restore", total) };
+      const work = { ...keyOptions(invocation), progress, signal };
+      return location.kind === "folder"
+        ? restoreStore(location.path, directory, work)
+        : restoreStoreOffsite(offsite!.from, directory, { ...work, ...offsite!.choice });
+    });
+  if (typeof data !== "string") {
+    return restoreToCluster(invocation, {
+      ...{ to: data, from: displaySource(location), ...offsite?.choice, restoreTo },
+      noteMissingKey: (report) => noteMissingKey(report, output),
+    });
+  }
+  const report = await restoreTo(data);
   if (output.isJson) {
     await output.json({ ...jsonSource(location), data, ...report });
     return 0;
@@ -95,6 +113,10 @@ async function restore(invocation: Invocation, location: BackupLocation): Promis
   );
   noteMissingKey(report, output);
   return 0;
+}
+
+function displaySource(location: BackupLocation): string {
+  return location.kind === "folder" ? location.path : formatRepository(location.service.endpoint);
 }
 
 /** The folder. A report of an S3 service contains its address. */

@@ -35,7 +35,7 @@ export const statusCommand: Command = {
         location,
         servers: await listServers(documents),
         totals: await countStore(engine),
-        backup: await readLastBackup(location),
+        backup: await readLastBackup(location, documents),
         encryption,
       };
     });

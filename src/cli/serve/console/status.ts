@@ -26,7 +26,7 @@ export function consoleStatus({ data, log, scripts, troubles, ports }: StatusOpt
     ports().flatMap(([name, url]) => (url === undefined ? [] : [{ name, url: url.replace(/\/$/, "") }]));
   return {
     async health() {
-      const lastBackup = (await readLastBackup(location))?.time ?? null;
+      const lastBackup = (await readLastBackup(location, data.documents))?.time ?? null;
       return {
         ...{ version: packageVersion(), troubles: await troubles(), scripts, lastBackup },
         disk: typeof location === "string" ? await readDisk(location) : null,

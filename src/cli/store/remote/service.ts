@@ -7,6 +7,7 @@ import { type Profile, requireProfile } from "./profiles.ts";
 import { serviceUrl } from "./service-url.ts";
 
 export interface Service {
+  /** Throws if the access key is not known. */
   readonly endpoint: RemoteEndpoint;
   /** URL and token of the console, if known. */
   readonly console: { readonly url: string; readonly token: string } | undefined;
@@ -54,10 +55,12 @@ export async function chosenService(invocation: Invocation): Promise<Service | u
   if (choice === undefined) return undefined;
   const { environment } = invocation;
   const profile = choice.profile === undefined ? undefined : await requireProfile(invocation, choice.profile);
-  if (profile !== undefined && choice.endpoint === undefined) return toService(profile, environment);
+  if (profile !== undefined && choice.endpoint === undefined) {
+    return toService(profile, environment, () => profile);
+  }
   const endpoint = choice.endpoint ?? "";
   if (serviceUrl(endpoint) === undefined) throw notServiceUrl(choice.label);
-  return toService({ ...(profile ?? credentialsFrom(environment)), endpoint }, environment);
+  return toService({ ...profile, endpoint }, environment, () => profile ?? credentialsFrom(environment));
 }
 
 export function notServiceUrl(label: string): CommandError {
@@ -68,21 +71,26 @@ export function notServiceUrl(label: string): CommandError {
 }
 
 export async function profileService(invocation: Invocation, name: string): Promise<Service> {
-  return toService(await requireProfile(invocation, name), invocation.environment);
+  const profile = await requireProfile(invocation, name);
+  return toService(profile, invocation.environment, () => profile);
 }
 
 type Environment = Invocation["environment"];
 
+/** `credentials` throws without an access key. What only uses the console needs none. */
 function toService(
-  profile: Omit<Profile, "consoleToken" | "console"> & Partial<Profile>,
+  profile: Pick<Profile, "endpoint"> & Partial<Profile>,
   environment: Environment,
+  credentials: () => Omit<Profile, "endpoint">,
 ): Service {
-  const { accessKeyId, secretAccessKey, sessionToken, region } = profile;
   const url = serviceUrl(profile.endpoint)!;
   const consoleUrl = profile.console ?? environment.STORE_CONSOLE_URL;
   const token = profile.consoleToken ?? environment.STORE_CONSOLE_TOKEN;
   return {
-    endpoint: { ...url, accessKeyId, secretAccessKey, sessionToken, region },
+    get endpoint() {
+      const { accessKeyId, secretAccessKey, sessionToken, region } = credentials();
+      return { ...url, accessKeyId, secretAccessKey, sessionToken, region };
+    },
     console: consoleUrl && token ? { url: consoleUrl, token } : undefined,
   };
 }

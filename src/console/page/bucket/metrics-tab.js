@@ -1,8 +1,10 @@
-// Tab Metrics: what the bucket contains, its quota, and what its unfinished uploads use.
+// Tab Metrics: what the bucket contains, its requests over time, its quota, and what its unfinished
+// uploads use.
 import { ask } from "../client/api.js";
 import { h } from "../elements/dom.js";
 import { bytes, number, percent } from "../elements/format.js";
 import { isAbort, noteFailure } from "../elements/notices.js";
+import { requestHistory } from "./request-history.js";
 
 /** @import { SettingsDocument } from "../../wire-settings.ts" */
 /** @import { TotalsDocument, UploadsDocument } from "../../wire-types.ts" */
@@ -12,11 +14,12 @@ import { isAbort, noteFailure } from "../elements/notices.js";
  * @param {TabView} view
  * @returns {Promise<TabContent>}
  */
-export async function renderTab({ bucket, signal }) {
+export async function renderTab({ bucket, params, signal }) {
   const query = { bucket };
-  const [totals, settings] = await Promise.all([
+  const [totals, settings, history] = await Promise.all([
     /** @type {Promise<TotalsDocument>} */ (ask("/api/buckets/totals", { query, signal })),
     /** @type {Promise<SettingsDocument>} */ (ask("/api/settings", { query, signal })),
+    requestHistory({ bucket, params, signal }),
   ]);
   const all = totals.bytes + totals.noncurrentBytes;
   const uploads = stat("Unfinished uploads", "…", "");
@@ -41,6 +44,7 @@ export async function renderTab({ bucket, signal }) {
       stat("Size of older versions", bytes(totals.noncurrentBytes), share).element,
       uploads.element,
     ),
+    history,
     compositionCard(totals),
     quotaCard(settings),
   );

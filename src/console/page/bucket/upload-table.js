@@ -31,7 +31,7 @@ export function uploadTable({ buckets, withBucket, signal }) {
     { name: "Expires" },
   ];
   const area = h("div", {});
-  const statusText = h("p", { class: "quiet small-text", role: "status" });
+  const statusText = h("p", { class: "quiet small-text table-note", role: "status" });
   const button = h(
     "button",
     { type: "button", onclick: () => void refresh().catch(noteFailure) },

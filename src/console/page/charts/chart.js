@@ -87,7 +87,7 @@ function timeAxis(from, until) {
     ...timeTicks(from, until).flatMap(({ time: at, label }) => {
       const share = (at - from) / span;
       // A label at an end would be cut.
-      if (share < 0.06 || share > 0.94) return [];
+      if (share < 0.09 || share > 0.91) return [];
       const tick = h("span", {}, label);
       tick.style.left = `${share * 100}%`;
       return [tick];

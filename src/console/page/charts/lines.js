@@ -31,6 +31,8 @@ export function drawLines({ times, drawn, top, from, until }) {
     const runs = findRuns(values, across, top);
     if (drawn.length === 1) svg.append(path(`area area-${index + 1}`, runs.map(areaData).join("")));
     svg.append(path(`line line-${index + 1}`, runs.map(lineData).join("")));
+    const single = runs.filter((run) => run.length === 1);
+    if (single.length > 0) svg.append(path(`line line-${index + 1} dot`, single.map(lineData).join("")));
   }
   return svg;
 }

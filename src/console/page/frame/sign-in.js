@@ -111,8 +111,9 @@ async function showProviders(area, start) {
     const buttons = providers.map(({ name, title }) =>
       h("button", { type: "button", onclick: () => void start(name) }, `Sign in with ${title}`),
     );
+    if (buttons.length === 0) return;
     area.replaceChildren(...buttons, h("p", { class: "quiet" }, "or with a token"));
-    area.hidden = buttons.length === 0;
+    area.hidden = false;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
   }

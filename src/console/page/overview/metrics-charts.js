@@ -1,7 +1,8 @@
 // The charts of the overview: requests, errors, latency, bytes and stored data.
 import { chart } from "../charts/chart.js";
+import { requestCharts, timeRange } from "../charts/request-charts.js";
 import { niceBytesTop, niceCountTop } from "../charts/scale.js";
-import { bytes, number, rate, seconds } from "../elements/format.js";
+import { bytes, number, seconds } from "../elements/format.js";
 
 /** @import { MetricsDocument, MetricsPoint } from "../../wire-types.ts" */
 
@@ -10,23 +11,13 @@ import { bytes, number, rate, seconds } from "../elements/format.js";
  * @param {number} milliseconds length of the range
  */
 export function createCharts({ points }, milliseconds) {
-  const times = points.map((point) => point.time);
-  const until = times.at(-1) ?? Date.now();
-  const range = { times, from: until - milliseconds, until };
+  const range = timeRange(points, milliseconds);
+  const served = requestCharts(points, milliseconds);
   /** @param {(point: MetricsPoint) => number | undefined} value */
   const series = (value) => points.map(value);
   return [
-    chart({
-      ...{ ...range, title: "Requests per second", format: rate },
-      lines: [{ name: "Requests", values: series((point) => point.requests) }],
-    }),
-    chart({
-      ...{ ...range, title: "Errors per second", format: rate },
-      lines: [
-        { name: "4xx", values: series((point) => point.clientErrors) },
-        { name: "5xx", values: series((point) => point.serverErrors) },
-      ],
-    }),
+    served.requests,
+    served.errors,
     chart({
       ...{ ...range, title: "Stored bytes", format: bytes, top: niceBytesTop },
       lines: [{ name: "Bytes", values: series((point) => point.stored) }],
@@ -47,12 +38,6 @@ export function createCharts({ points }, milliseconds) {
         { name: "p99", values: series((point) => point.slowest) },
       ],
     }),
-    chart({
-      ...{ ...range, title: "Bytes per second", format: bytes, top: niceBytesTop },
-      lines: [
-        { name: "In", values: series((point) => point.bytesIn) },
-        { name: "Out", values: series((point) => point.bytesOut) },
-      ],
-    }),
+    served.bytes,
   ];
 }

@@ -26,7 +26,7 @@ const columns = [
 /** @param {View} view */
 export async function render({ params, signal }) {
   const results = h("div", { class: "stack" });
-  const status = h("p", { class: "quiet small-text list-status", role: "status" });
+  const status = h("p", { class: "quiet small-text table-note", role: "status" });
   const filters = auditFilters(params, (chosen) => {
     // The address has the filter, without a new page in the history for every letter.
     history.replaceState(null, "", `#/audit${chosen === "" ? "" : `?${chosen}`}`);

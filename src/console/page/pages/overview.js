@@ -1,4 +1,5 @@
 // The overview: usage, requests and errors over time, health, recent changes, and what to do next.
+import { isUsed, ranges, refreshMilliseconds, spanOf } from "../charts/ranges.js";
 import { ApiError, ask } from "../client/api.js";
 import { may } from "../client/permissions.js";
 import { go, pageHref } from "../client/router.js";
@@ -13,17 +14,9 @@ import { createStats } from "../overview/stats.js";
 
 /** @import { AuditDocument, HealthDocument } from "../../wire-administration.ts" */
 /** @import { BucketsDocument, KeysDocument, MetricsDocument } from "../../wire-types.ts" */
+/** @import { TimeRange } from "../charts/ranges.js" */
 /** @import { View } from "../frame/pages.js" */
 
-const refreshMilliseconds = 10_000;
-const hour = 3_600_000;
-/** @type {Record<string, { label: string, name: string, milliseconds: number }>} */
-const ranges = {
-  hour: { label: "1 h", name: "the last hour", milliseconds: hour },
-  day: { label: "24 h", name: "the last 24 hours", milliseconds: 24 * hour },
-  week: { label: "7 d", name: "the last 7 days", milliseconds: 7 * 24 * hour },
-  month: { label: "30 d", name: "the last 30 days", milliseconds: 30 * 24 * hour },
-};
 /** @type {Record<string, string>} */
 const frontEnds = {
   "": "All requests",
@@ -36,7 +29,7 @@ const frontEnds = {
 
 /** @param {View} view */
 export async function render({ params, signal }) {
-  const span = Object.hasOwn(ranges, params.get("span") ?? "") ? String(params.get("span")) : "day";
+  const span = spanOf(params);
   const frontEnd = Object.hasOwn(frontEnds, params.get("face") ?? "") ? (params.get("face") ?? "") : "";
   const stats = h("div", {});
   const charts = h("div", { class: "charts" });
@@ -54,11 +47,8 @@ export async function render({ params, signal }) {
     const options = { hasBuckets: buckets.length > 0, hasKeys: keys !== 0, endpoint: health.endpoint };
     if (!isNew) steps.replaceChildren();
     else if (!steps.hasChildNodes()) steps.append(nextSteps(options));
-    // Do not redraw while a table is open or a chart has the focus: redrawing would close it.
-    const isUsed =
-      charts.querySelector("details[open], .cursor") !== null || charts.contains(document.activeElement);
-    if (metrics === undefined || isUsed) return;
-    const { name, milliseconds } = /** @type {(typeof ranges)[string]} */ (ranges[span]);
+    if (metrics === undefined || isUsed(charts)) return;
+    const { name, milliseconds } = /** @type {TimeRange} */ (ranges[span]);
     stats.replaceChildren(createStats(metrics, name));
     charts.replaceChildren(...createCharts(metrics, milliseconds));
   }

@@ -5,7 +5,8 @@ import { settingForm } from "./setting-form.js";
 
 /** @import { SettingsDocument } from "../../wire-settings.ts" */
 
-const units = { B: 1, MB: 1e6, GB: 1e9, TB: 1e12 };
+/** The units in which the console shows sizes. */
+const units = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 /**
  * @param {string} bucket
@@ -80,9 +81,9 @@ function usageText(usage) {
  * @param {number | undefined} count
  */
 function split(count) {
-  if (count === undefined) return { amount: "", name: "GB" };
+  if (count === undefined) return { amount: "", name: "GiB" };
   const [name, size] = Object.entries(units).findLast(([, size]) => count % size === 0) ?? ["B", 1];
-  return count === 0 ? { amount: "0", name: "GB" } : { amount: String(count / size), name };
+  return count === 0 ? { amount: "0", name: "GiB" } : { amount: String(count / size), name };
 }
 
 /**
