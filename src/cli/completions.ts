@@ -62,9 +62,14 @@ ${bashPath}
   COMPREPLY=($(compgen -W "$(_store_names "$path")" -- "$current"))
   [[ $current == -* || ( -n \${COMPREPLY[0]} && \${COMPREPLY[0]} != -* ) ]] && return
   COMPREPLY=()
+  local quote="" quotes=$'"\\'' typed=("\${COMP_WORDS[@]:1:COMP_CWORD}")
+  [[ $current == [$quotes]* ]] && quote="\${current:0:1}"
+  typed=("\${typed[@]//\\\\/}")
+  typed=("\${typed[@]#[$quotes]}")
   while IFS= read -r candidate; do
-    [[ -n $candidate ]] && COMPREPLY+=("$(printf %q "$candidate")")
-  done < <(command store complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    [[ -z $candidate ]] && continue
+    [[ -n $quote ]] && COMPREPLY+=("$quote$candidate") || COMPREPLY+=("$(printf %q "$candidate")")
+  done < <(command store complete -- "\${typed[@]}" 2>/dev/null)
   [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
   return 0
 }
@@ -95,9 +100,12 @@ _store() {
     (( \${#reply} )) && at="\${at:+$at }$word" || break
   done
   _store_names "$at"
-  local -a found folders
+  local -a found folders typed
+  local quotes=$'"\\''
+  typed=("\${(@Q)words[2,CURRENT]}")
+  typed[-1]="\${typed[-1]#[$quotes]}"
   if [[ $PREFIX != -* ]]; then
-    found=("\${(@f)$(command store complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    found=("\${(@f)$(command store complete -- "\${(@)typed}" 2>/dev/null)}")
     folders=(\${(M)found:#*/})
     found=(\${found:#*/})
     (( \${#folders} )) && compadd -S '' -- $folders
@@ -126,10 +134,20 @@ function fishScript(all: readonly Entry[]): string {
     });
     return [...words, ...options];
   });
-  const names =
-    "complete -c store -a '(command store complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'";
-  return ["# Completions of store for fish: store completions fish | source", ...lines, names].join("\n");
+  const head = "# Completions of store for fish: store completions fish | source";
+  return [head, fishNames, ...lines, "complete -c store -a '(__store_names)'"].join("\n");
 }
+
+/** The word under the cursor is as typed: with its backslashes, or with a quote that is still open. */
+const fishNames = `function __store_names
+  set -l typed (commandline -ct)
+  if string match -qr '^[\\'"]' -- "$typed"
+    set typed (string sub -s 2 -- "$typed")
+  else
+    set typed (string unescape -- "$typed")
+  end
+  command store complete -- (commandline -opc)[2..-1] "$typed" 2>/dev/null
+end`;
 
 /** A condition that is true when this command was typed without a subcommand. */
 function fishCondition({ path, words }: Entry): string {

@@ -7,6 +7,8 @@ import { addCounts, type BinCounts, binFields, parseDocument } from "./history-b
 /** Buckets in one interval. A document of 60 intervals then has less than 200 KB. */
 export const maxBuckets = 24;
 const maxNameLength = 255;
+/** Kind of the documents. */
+const kind = "bucket metrics history";
 
 export interface BucketBin {
   /** Start of the interval, in milliseconds since the epoch. */
@@ -23,7 +25,7 @@ export function busiest(buckets: ReadonlyMap<string, BinCounts>): ReadonlyMap<st
 }
 
 export const bucketBinFormat: BinFormat<BucketBin> = {
-  kind: "bucket metrics history",
+  kind,
   add(a, b) {
     const buckets = new Map(a.buckets);
     for (const [name, counts] of b.buckets) buckets.set(name, addCounts(buckets.get(name) ?? [], counts));

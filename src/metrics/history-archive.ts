@@ -36,8 +36,9 @@ export interface BinArchive<B extends { readonly at: number }> {
 
 export type HistoryArchive = BinArchive<Bin>;
 
+const serverKind = "metrics history";
 const serverFormat: BinFormat<Bin> = {
-  ...{ kind: "metrics history", add: addBins, format: formatBins, parse: parseBins },
+  ...{ kind: serverKind, add: addBins, format: formatBins, parse: parseBins },
 };
 const maxAttempts = 8;
 /** Half hours are written this often, so that an idle server commits little. */

@@ -4,8 +4,9 @@ import { isCount, isFields, isNumber, isText } from "./shape.ts";
 
 const maxTextLength = 4096;
 
-/** Kind and name of the document in a cluster. */
-export const lastBackupDocument = { kind: "backup", name: "last" } as const;
+const kind = "backup";
+/** Where the record is among the documents of a cluster. */
+export const lastBackupDocument = { kind, name: "last" } as const;
 
 /** Returns undefined if the text is not a valid record. */
 export function parseLastBackup(text: string): LastBackup | undefined {

@@ -110,6 +110,7 @@ test("a Tab in bash completes the names of the store, quoted for the shell", asy
   await chmod(command, 0o755);
   const words = [
     ["object", "get", "photos/2026/"],
+    ["object", "get", "'photos/2026/a\\ b'"],
     ["bucket", "info", "a"],
   ];
   const lines = words.map(
@@ -122,5 +123,5 @@ test("a Tab in bash completes the names of the store, quoted for the shell", asy
     env: { PATH: `${directory}:${process.env.PATH}`, HOME: directory },
   });
   assert.equal(stderr, "");
-  assert.equal(stdout, "photos/2026/a\\ b.jpg|photos/2026/c.jpg|\narchive|\n");
+  assert.equal(stdout, "photos/2026/a\\ b.jpg|photos/2026/c.jpg|\nphotos/2026/a\\ b.jpg|\narchive|\n");
 });

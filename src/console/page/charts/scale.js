@@ -29,7 +29,8 @@ export function niceCountTop(maxValue) {
 export function niceBytesTop(maxValue) {
   if (maxValue <= 0) return 1024;
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(maxValue) / 10));
-  return Math.max(unit === 1 ? 2 : 1, niceTop(maxValue / unit)) * unit;
+  // Half a byte would be shown as a whole one.
+  return unit === 1 ? niceCountTop(maxValue) : niceTop(maxValue / unit) * unit;
 }
 
 const minute = 60_000;
