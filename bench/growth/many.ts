@@ -1,4 +1,5 @@
 // Measures costs by the number of buckets, access keys and open uploads of a store.
+import { setTimeout } from "node:timers/promises";
 import { createCredentials } from "../../src/access/keys/credentials.ts";
 import { createEngine } from "../../src/engine/create.ts";
 import { openLocal } from "../../src/local/open.ts";
@@ -44,6 +45,12 @@ export async function manyRows(context: Context, directory: string): Promise<Lin
         sameCount((await engine.listUploads(bucket, { after, limit: 10 })).uploads.length, 10, "uploads");
       }),
     };
+    const sweep = async () => (await timeOnce(() => engine.sweep())) / count;
+    costs["first sweep, for each bucket"] = await sweep();
+    // Files that changed less than two seconds ago may change again without a new time.
+    await setTimeout(2500);
+    await sweep();
+    costs["sweep of idle buckets, for each"] = await sweep();
     await engine.close();
     for (const [what, cost] of Object.entries(costs)) {
       context.row(
@@ -57,6 +64,12 @@ export async function manyRows(context: Context, directory: string): Promise<Lin
 
 function bucketName(index: number): string {
   return `bucket-${String(index).padStart(7, "0")}`;
+}
+
+async function timeOnce(operation: () => Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await operation();
+  return (performance.now() - begin) * 1000;
 }
 
 async function time(operation: () => Promise<unknown>): Promise<number> {

@@ -43,7 +43,8 @@ export async function sweep(
     const mark = changeMark?.(name);
     const isIdle = idleBuckets.isIdle(name, mark, runsLifecycle);
     // Let requests run between buckets, of which a store may have thousands.
-    if (!isIdle || index % idlePerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (index > 0 && (!isIdle || index % idlePerTurn === 0))
+      await new Promise((resolve) => setImmediate(resolve));
     if (isIdle) continue;
     const failuresBefore = failures.length;
     const steps = [
