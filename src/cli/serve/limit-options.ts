@@ -26,6 +26,10 @@ export const limitOptions: Readonly<Record<string, Option>> = {
     value: "COUNT",
     summary: `maximum open multipart uploads in each bucket; default: ${storeLimits.openUploads}`,
   },
+  "max-scripts": {
+    value: "COUNT",
+    summary: "scripts that run at a time, others start at their next request; default: 64 divided by cores",
+  },
   "node-internals": {
     value: "on|off",
     summary: "off: use only documented features of Node; slower uploads; default: on",
@@ -48,6 +52,12 @@ export function portLimits(invocation: Invocation): PortLimits {
 /** Returns the maximum number of open multipart uploads in each bucket. */
 export function uploadLimit(invocation: Invocation): number {
   return countOption(invocation, "max-uploads", storeLimits.openUploads);
+}
+
+/** Returns the number of scripts that run at a time; undefined for the default. */
+export function scriptLimit(invocation: Invocation): number | undefined {
+  if (invocation.options.text("max-scripts") === undefined) return undefined;
+  return countOption(invocation, "max-scripts", 1);
 }
 
 function nodeInternalsOption({ options }: Invocation): NodeInternalsSetting {

@@ -14,7 +14,7 @@ import {
   readOptions,
 } from "../store/script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console/console.ts";
-import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
+import { limitOptions, portLimits, scriptLimit, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
 import { observationOptions } from "./observability.ts";
 import { type PublicSettings, publicOptions, publicSettings } from "./public.ts";
@@ -60,6 +60,8 @@ export interface Plan extends PortAddress {
   readonly limits: PortLimits;
   /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads: number;
+  /** Number of scripts that run at a time. */
+  readonly maxScripts: number | undefined;
 }
 
 export async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
@@ -83,6 +85,7 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
     trusted: trustedOption(invocation),
     limits: portLimits(invocation),
     openUploads: uploadLimit(invocation),
+    maxScripts: scriptLimit(invocation),
   };
   if (plan.files.length > 0) noteUnread(invocation);
   if (mode === "dev") await runBuilds(invocation, plan.files);

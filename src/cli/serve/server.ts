@@ -227,7 +227,7 @@ async function startPlannedScripts(
     configs: files.map((file) => () => read(file, "never ask")),
     location: data.location,
     ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
-    ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads, maxAwake: plan.maxScripts },
     ...{ sandbox: plan.sandbox, onExchange: plan.onExchange, metrics: plan.metrics },
     encryption: {
       secretKey: Buffer.from(data.secretKey()).toString("base64"),

@@ -4,16 +4,21 @@ import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
 import type { LoadedScript } from "../host/messages.ts";
+import { type AwakeScripts, createWaking, type SleepingScript } from "./awake-scripts.ts";
 import type { Bundle } from "./bundle.ts";
 import { startLoadDeadline } from "./load-deadline.ts";
 import type { Processes } from "./warm-processes.ts";
 
-export interface Pool {
+export interface Pool extends SleepingScript {
   /** Switches to this script. If it cannot be loaded, rejects and keeps the previous script. */
   run(load: PoolLoad): Promise<void>;
-  /** Returns an active process; waits for one until a timeout. */
+  /** Returns an active process; wakes the script if it sleeps, and waits until a timeout. */
   pick(): Promise<PooledProcess>;
-  /** Whether there is an active process. */
+  /** Starts a sleeping script. Concurrent callers wait for the same start. */
+  wake(): Promise<void>;
+  /** Whether the script has no process because it was not used for a while. */
+  isAsleep(): boolean;
+  /** Whether there is an active process, or one is started at the next request. */
   isUp(): boolean;
   /** From now on, blocked processes are killed immediately. */
   beginShutdown(): void;
@@ -42,6 +47,10 @@ export interface PoolOptions {
   /** Socket path of the nth process for the router; undefined when processes accept on the port. */
   readonly socketPath: ((count: number) => string) | undefined;
   readonly log: (line: string) => void;
+  /** Runs the script again, by `run`, after it slept. */
+  readonly onWake: () => Promise<void>;
+  /** Undefined: the script never sleeps. */
+  readonly awake?: AwakeScripts | undefined;
 }
 
 const watchMilliseconds = 100;
@@ -56,8 +65,11 @@ const recoverWallMilliseconds = 60_000;
 const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
 const restartWindowMilliseconds = 60_000;
 const pickMilliseconds = 30_000;
+/** A script that was used within this time does not sleep. */
+const minAwakeMilliseconds = 5000;
 
-export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
+export function createPool(options: PoolOptions): Pool {
+  const { name, size, processes, socketPath, log, awake } = options;
   let active: PooledProcess[] = [];
   /** Processes that get no new requests: they are finishing their requests, or are blocked. */
   const retired = new Set<PooledProcess>();
@@ -66,6 +78,9 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   let started = 0;
   let isShuttingDown = false;
   let closed = false;
+  let asleep = false;
+  const waking = createWaking(options.onWake);
+  let lastUse = Number.NEGATIVE_INFINITY;
   const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
@@ -116,7 +131,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   /** Starts a replacement process, unless newer code has been loaded meanwhile. */
   function replace(load: PoolLoad): void {
     void restart({
-      isNeeded: () => !closed && load === current,
+      isNeeded: () => !closed && !asleep && load === current,
       start: async () => admit(await startServing(load), load),
       onError: (message) => log(`Script "${name}" could not be started: ${message}`),
     });
@@ -124,7 +139,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
 
   function admit(pooled: PooledProcess, load: PoolLoad): void {
     active.push(pooled);
-    if (closed || load !== current) retire(pooled);
+    if (closed || asleep || load !== current) retire(pooled);
     for (const wake of [...waiters]) wake();
   }
 
@@ -178,7 +193,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
 
   let isWatching = false;
   const watchTimer = setInterval(() => {
-    if (isWatching) return;
+    if (isWatching || active.length + retired.size === 0) return;
     isWatching = true;
     // Deferred, so that heartbeats that arrived while the supervisor was busy are handled first.
     setImmediate(() => {
@@ -188,7 +203,13 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     });
   }, watchMilliseconds);
 
-  return {
+  function noteUse(): void {
+    if (awake === undefined) return;
+    lastUse = performance.now();
+    awake.use(pool);
+  }
+
+  const pool: Pool = {
     async run(load) {
       const results = await Promise.allSettled(Array.from({ length: size }, () => start(load)));
       const failed = results.find((result) => result.status === "rejected");
@@ -201,7 +222,9 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
       const previous = active;
       current = load;
+      asleep = false;
       active = [];
+      noteUse();
       for (const pooled of ready) admit(pooled, load);
       for (const pooled of previous) retire(pooled);
     },
@@ -209,15 +232,32 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       const deadline = performance.now() + pickMilliseconds;
       while (active.length === 0) {
         if (closed) throw new Error(`Script "${name}" has ended.`);
+        if (asleep) {
+          await waking.wake();
+          continue;
+        }
         if (performance.now() >= deadline) throw new Error(`Script "${name}" has no running process.`);
         await nextAdmission(deadline);
       }
       const picked = active.reduce((best, other) => (other.inFlight < best.inFlight ? other : best));
       // Moved to the end of the list, for round robin among processes with equal load.
       active = [...active.filter((other) => other !== picked), picked];
+      noteUse();
       return picked;
     },
-    isUp: () => active.length > 0,
+    wake: async () => (asleep ? waking.wake() : undefined),
+    sleep() {
+      const isUsed =
+        performance.now() - lastUse < minAwakeMilliseconds || active.some(({ inFlight }) => inFlight > 0);
+      if (isUsed || waking.isWaking()) return false;
+      asleep = true;
+      if (active.length > 0)
+        log(`Script "${name}" sleeps until its next request: other scripts are used more.`);
+      for (const pooled of active) retire(pooled);
+      return true;
+    },
+    isAsleep: () => asleep,
+    isUp: () => active.length > 0 || asleep,
     beginShutdown() {
       isShuttingDown = true;
     },
@@ -230,6 +270,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       clearInterval(watchTimer);
     },
   };
+  return pool;
 }
 
 function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean {

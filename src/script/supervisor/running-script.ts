@@ -1,7 +1,7 @@
 // One script on a server: its bundle and processes. Changed files (in dev) and changed secrets
 // reload it. A change that cannot be built or loaded is logged; the previous version stays.
 import { setTimeout as pause } from "node:timers/promises";
-import type { HttpHandler } from "../../http/server/listen.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { UpgradeHandler } from "../../http/upgrade.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
@@ -12,6 +12,7 @@ import { runtimeBehaviour } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
+import type { AwakeScripts } from "./awake-scripts.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { createPool, type Pool } from "./process-pool.ts";
 import { createForwarder } from "./router.ts";
@@ -52,6 +53,10 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly allScripts: () => readonly ScriptConfig[];
   /** Observes requests that no process of the script observes itself. */
   readonly observer: HostObserver;
+  /** Undefined: the script never sleeps. */
+  readonly awake: AwakeScripts | undefined;
+  /** Whether the script is started at its first request. */
+  readonly startsAsleep: boolean;
 }
 
 const secretsPollMilliseconds = 1000;
@@ -62,7 +67,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const { mode, location, presign, openUploads, encryption, secrets, log, processes, socketPath } = options;
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
-  const pool = createPool({ name, size, processes, socketPath, log });
+  const pool = createPool({ name, size, processes, socketPath, log, onWake, awake: options.awake });
   const forward = createForwarder(pool);
   const forwardUpgrade = createUpgradeForwarder(pool);
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
@@ -175,7 +180,30 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     return restarted;
   }
 
+  /** Starts the script after it slept, or for the first time, with its secrets of now. */
+  function onWake(): Promise<void> {
+    const woken = lastLoad.then(async () => {
+      revision = await secrets.revision(name);
+      await reloadSecrets();
+    });
+    lastLoad = woken.catch((error: unknown) => {
+      log(`Script "${name}" could not be started: ${errorMessage(error)}`);
+    });
+    return woken;
+  }
+
+  /** Loads a script that the server did not start. A failure is reported by the forwarder. */
+  async function startFirst(): Promise<void> {
+    await pool.wake().catch(() => {});
+  }
+
+  async function handleFirst(request: HttpRequest): Promise<HttpResponse> {
+    await startFirst();
+    return (front?.handle ?? forward)(request);
+  }
+
   async function pollSecrets(): Promise<void> {
+    if (pool.isAsleep()) return;
     const previousRevision = revision;
     revision = await secrets.revision(name);
     if (revision !== previousRevision) reload("has new secrets", reloadSecrets);
@@ -186,13 +214,21 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       return config;
     },
     pool,
-    handle: (request) => (front?.handle ?? forward)(request),
+    handle: (request) => (loaded === undefined ? handleFirst(request) : (front?.handle ?? forward)(request)),
     entryPoints: () => entryPoints,
-    upgrade: async (request) => front?.upgrade(request),
+    async upgrade(request) {
+      if (loaded === undefined) await startFirst();
+      return front?.upgrade(request);
+    },
     restart,
     async start() {
-      revision = await secrets.revision(name);
-      await run();
+      if (options.startsAsleep) {
+        pool.sleep();
+        options.onLoaded();
+      } else {
+        revision = await secrets.revision(name);
+        await run();
+      }
       polling = setInterval(() => {
         pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${errorMessage(error)}`));
       }, secretsPollMilliseconds).unref();

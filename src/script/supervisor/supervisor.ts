@@ -15,6 +15,7 @@ import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { ScriptLoad } from "../host/host-process.ts";
+import { createAwakeScripts, maxAwakeScripts } from "./awake-scripts.ts";
 import { createRoutes } from "./route-table.ts";
 import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
@@ -41,6 +42,8 @@ export interface ServerOptions
   /** Processes per script in production. */
   readonly cores: number;
   readonly secrets: SecretSource;
+  /** Number of scripts that run at a time. */
+  readonly maxAwake?: number | undefined;
 }
 
 export interface SecretSource {
@@ -87,9 +90,12 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     createSandbox: sandboxes.create,
     keepsSpare: configs.some(isProcess),
   });
+  const { maxAwake = maxAwakeScripts(mode === "dev" ? 1 : options.cores) } = options;
+  const awake = configs.length > maxAwake ? createAwakeScripts(maxAwake) : undefined;
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
-      ...{ ...options, read, config, processes, onLoaded, allScripts },
+      ...{ ...options, read, config, processes, onLoaded, allScripts, awake },
+      startsAsleep: awake !== undefined && i >= maxAwake,
       observer: {
         ...{ script: config.name, onExchange: options.onExchange },
         sendsRequestId: options.watch.observing.logs,
