@@ -63,7 +63,13 @@ export function putObject(key: string, body: Body = inline(""), version = random
   return { kind: "put object", record: objectRecord(key, { version }), body };
 }
 
-/** Replaces every Buffer by a plain Uint8Array, because a port may return either. */
+/**
+ * Replaces every Buffer by a plain Uint8Array, because a port may return either, and drops functions,
+ * by which a port may find parts.
+ */
 export function plain<T>(value: T): T {
-  return structuredClone(value);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([, field]) => typeof field !== "function");
+  const isRecord = Object.getPrototypeOf(value) === Object.prototype;
+  return structuredClone(isRecord ? (Object.fromEntries(fields) as T) : value);
 }
