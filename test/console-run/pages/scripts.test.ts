@@ -69,13 +69,13 @@ inBrowser("Scripts", async (t, browser) => {
     await dialog.getByLabel("Name").fill("AUTH_KEY");
     await looksRight(page, "secret-add");
     await dialog.getByRole("button", { name: "Save secret" }).click();
-    await page.getByText("env.AUTH_KEY").waitFor();
+    await page.getByText("env.AUTH_KEY", { exact: true }).waitFor();
     assert.ok(!(await page.content()).includes("not to be seen"));
     await page.getByRole("button", { name: "Actions for secret AUTH_KEY" }).click();
     await page.getByRole("menuitem", { name: "Delete secret" }).click();
     await dialog.getByRole("button", { name: "Delete secret" }).click();
     await page.getByText("Deleted AUTH_KEY of script script.").waitFor();
-    await page.getByText("env.AUTH_KEY").waitFor({ state: "detached" });
+    await page.getByText("env.AUTH_KEY", { exact: true }).waitFor({ state: "detached" });
   });
 
   await t.test("the console shows why a script was not restarted, and the script keeps running", async () => {
