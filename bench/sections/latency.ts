@@ -30,11 +30,13 @@ interface Times {
   readonly rounds: number;
   /** Duration of a run at a fixed rate. */
   readonly seconds: number;
+  /** Full speed before the first measurement: a new process compiles its code for half a minute. */
+  readonly warmUpSeconds: number;
   readonly connections: readonly number[];
 }
 
-const full: Times = { rounds: 3, seconds: 4, connections: [1, 16, 64, 256, 1024] };
-const quick: Times = { rounds: 1, seconds: 1, connections: [1, 64] };
+const full: Times = { rounds: 3, seconds: 4, warmUpSeconds: 20, connections: [1, 16, 64, 256, 1024] };
+const quick: Times = { rounds: 1, seconds: 1, warmUpSeconds: 1, connections: [1, 64] };
 
 interface Bench {
   readonly context: Context;
@@ -51,11 +53,12 @@ async function run(context: Context): Promise<void> {
     const plain = await startPair(context, "plain", started);
     const secured = await startPair(context, "TLS", started);
     const peers = [plain.bare, ...natives.servers.map((server) => ({ server, target: loadTarget(server) }))];
+    const bench = createBench(context);
     for (const { target, server } of [plain.store, ...peers, secured.store, secured.bare]) {
       context.progress(`filling ${target.name}`);
       await fill(target, server, context.directory);
+      await bench.load(target, { seconds: bench.times.warmUpSeconds });
     }
-    const bench = createBench(context);
     const maximum = await bench.maximum(plain.store.target, {});
     for (const { target } of peers) await besidePeer(bench, plain.store.target, target);
     await byRate(bench, plain.store.target, plain.bare.target, maximum);
@@ -120,7 +123,7 @@ function createBench(context: Context): Bench {
     }
     return report;
   };
-  // The first run is discarded: a new process still compiles its code.
+  // The first run is discarded: connections are new, and code for this form may not be compiled.
   const maximum = async (target: LoadTarget, form: Partial<LoadForm>) => {
     await load(target, { ...form, seconds: seconds / 2 });
     return (await load(target, form)).rate;

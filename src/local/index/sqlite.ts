@@ -28,17 +28,21 @@ export function prepareArrays<Row extends readonly unknown[]>(
   database: Database,
   sql: string,
 ): ArrayStatement<Row> {
-  let statement: Statement<Row> | undefined;
-  function prepare(): Statement<Row> {
-    statement = database.prepare<Row>(sql);
-    statement.setReturnArrays(true);
-    return statement;
-  }
-  return {
-    get: (...values) => (statement ?? prepare()).get(...values),
-    all: (...values) => (statement ?? prepare()).all(...values),
-    iterate: (...values) => (statement ?? prepare()).iterate(...values),
+  const lazy: ArrayStatement<Row> = {
+    get: (...values) => prepare().get(...values),
+    all: (...values) => prepare().all(...values),
+    iterate: (...values) => prepare().iterate(...values),
   };
+  /** Later calls reach the statement directly: passing on the values is a measurable part of a read. */
+  function prepare(): ArrayStatement<Row> {
+    const statement = database.prepare<Row>(sql);
+    statement.setReturnArrays(true);
+    lazy.get = statement.get.bind(statement);
+    lazy.all = statement.all.bind(statement);
+    lazy.iterate = statement.iterate.bind(statement);
+    return lazy;
+  }
+  return lazy;
 }
 
 export type ArrayStatement<Row> = Pick<Statement<Row>, "get" | "all" | "iterate">;
