@@ -1,10 +1,11 @@
 // Serves the files of the page from memory, without their comments, compressed for browsers that
-// accept it. Browsers revalidate each file by its etag.
+// accept it. Browsers cache files with a version in their address, and revalidate others by etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { pageVersion } from "./page-version.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;
@@ -12,6 +13,7 @@ interface PageFile {
   readonly compressed: Map<string, Uint8Array>;
   readonly etag: string;
   readonly type: string;
+  readonly cacheControl: string;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -21,6 +23,7 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
+const pageFile = "/index.html";
 /** Paths of the page itself. OpenID providers send the browser to the second. */
 const pagePaths = ["/", "/signed-in"];
 
@@ -28,15 +31,16 @@ export type PageFiles = (request: HttpRequest, path: string) => HttpResponse | u
 
 export function loadPageFiles(folder: string): PageFiles {
   const files = new Map<string, PageFile>();
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    const type = types[extname(name)];
-    if (type === undefined) continue;
-    const text = readFileSync(join(folder, name), "utf8");
-    const bytes = Buffer.from(/\.(?:js|css)$/.test(name) ? withoutComments(text) : text);
-    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
-    const file = { bytes, etag, type, compressed: new Map() };
-    for (const path of name === "index.html" ? pagePaths : [`/${name}`]) files.set(path, file);
+  const texts = readTexts(folder);
+  const html = texts.get(pageFile) ?? "";
+  texts.delete(pageFile);
+  const version = pageVersion(texts);
+  for (const [path, text] of texts) {
+    const file = toPageFile(path, text);
+    files.set(path, file);
+    files.set(version.prefix + path, { ...file, cacheControl: "public, max-age=31536000, immutable" });
   }
+  for (const path of pagePaths) files.set(path, toPageFile(pageFile, version.rewrite(html)));
   return (request, path) => {
     const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
     if (file === undefined) return undefined;
@@ -45,7 +49,7 @@ export function loadPageFiles(folder: string): PageFiles {
     const headers: [string, string][] = [
       ["content-type", file.type],
       ["etag", etag],
-      ["cache-control", "no-cache"],
+      ["cache-control", file.cacheControl],
       ["vary", "accept-encoding"],
     ];
     if (request.header("if-none-match") === etag) return { status: 304, headers, body: null };
@@ -54,6 +58,23 @@ export function loadPageFiles(folder: string): PageFiles {
     file.compressed.set(encoding, body);
     return { status: 200, headers: [...headers, ["content-encoding", encoding]], body };
   };
+}
+
+/** Returns the contents of the files by path, as they are served. */
+function readTexts(folder: string): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (types[extname(name)] === undefined) continue;
+    const text = readFileSync(join(folder, name), "utf8");
+    texts.set(`/${name}`, /\.(?:js|css)$/.test(name) ? withoutComments(text) : text);
+  }
+  return texts;
+}
+
+function toPageFile(path: string, text: string): PageFile {
+  const bytes = Buffer.from(text);
+  const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+  return { bytes, etag, type: types[extname(path)]!, cacheControl: "no-cache", compressed: new Map() };
 }
 
 /**

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { transformSync } from "esbuild";
 import { withoutComments } from "../../src/console/page-files.ts";
+import { pageVersion } from "../../src/console/page-version.ts";
 import { root } from "../cli/store.ts";
 
 test("files of the page are served without comments and otherwise unchanged", () => {
@@ -20,4 +21,26 @@ test("files of the page are served without comments and otherwise unchanged", ()
     assert.equal(plain(served), plain(code), name);
     assert.equal(served.split("\n").length, code.split("\n").length, name);
   }
+});
+
+test("the page loads its files by addresses with a version, and all modules of the first page at once", () => {
+  const files = new Map([
+    [
+      "/app.js",
+      'import { a } from "./frame/a.js";\nimport {\n  b,\n} from "./b.js";\nimport("./later.js");\n',
+    ],
+    ["/frame/a.js", 'export { c } from "../c.js";\n'],
+    ["/b.js", ""],
+    ["/c.js", 'import "./b.js";\n'],
+    ["/later.js", ""],
+    ["/styles/base.css", ""],
+  ]);
+  const { prefix, rewrite } = pageVersion(files);
+  const html = rewrite('<head>\n    <script type="module" src="/app.js"></script>\n  </head>\n');
+  const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address);
+  assert.deepEqual(
+    addresses,
+    ["/app.js", "/app.js", "/frame/a.js", "/b.js", "/c.js"].map((path) => prefix + path),
+  );
+  assert.notEqual(pageVersion(new Map([...files, ["/b.js", "changed"]])).prefix, prefix);
 });

@@ -2,7 +2,7 @@
 // the first process has not started it.
 import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
-import type { Pool } from "./process-pool.ts";
+import type { Pool } from "./processes/process-pool.ts";
 
 export type FindHandler = (host: string, target: string) => HttpHandler | undefined;
 

@@ -12,15 +12,15 @@ import { runtimeBehaviour } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
-import type { AwakeScripts } from "./awake-scripts.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
-import { createPool, type Pool } from "./process-pool.ts";
+import type { AwakeScripts } from "./processes/awake-scripts.ts";
+import { createPool, type Pool } from "./processes/process-pool.ts";
+import type { Processes } from "./processes/warm-processes.ts";
 import { createForwarder } from "./router.ts";
 import { openScriptFront, type ScriptFront } from "./script-front.ts";
 import { boundEntryPoints, resolveServices } from "./services/resolve-services.ts";
 import type { ServerOptions } from "./supervisor.ts";
 import { createUpgradeForwarder } from "./upgrade-forwarder.ts";
-import type { Processes } from "./warm-processes.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface RunningScript {

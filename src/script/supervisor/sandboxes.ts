@@ -5,7 +5,7 @@ import { createBridge } from "../sandbox/bridge-handle.ts";
 import type { ServeService } from "../sandbox/open-services.ts";
 import { createSandbox } from "../sandbox/sandbox-process.ts";
 import { createWalls } from "../sandbox/walls.ts";
-import type { HostOptions } from "./worker-handle.ts";
+import type { HostOptions } from "./processes/worker-handle.ts";
 
 export interface SandboxSettings {
   /** Heap limit of a sandboxed script. Default: 128. */

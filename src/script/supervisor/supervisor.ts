@@ -15,7 +15,9 @@ import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { ScriptLoad } from "../host/host-process.ts";
-import { createAwakeScripts, maxAwakeScripts } from "./awake-scripts.ts";
+import { createAwakeScripts, maxAwakeScripts } from "./processes/awake-scripts.ts";
+import { createProcesses } from "./processes/warm-processes.ts";
+import type { HostOptions } from "./processes/worker-handle.ts";
 import { createRoutes } from "./route-table.ts";
 import { createRouter } from "./router.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
@@ -23,8 +25,6 @@ import { countRuns, createSandboxes, type SandboxSettings } from "./sandboxes.ts
 import { createSchedules } from "./scheduler.ts";
 import { reachableScripts } from "./services/resolve-services.ts";
 import { serveService } from "./services/service-endpoint.ts";
-import { createProcesses } from "./warm-processes.ts";
-import type { HostOptions } from "./worker-handle.ts";
 
 /** `limits` apply to all processes together. */
 export interface ServerOptions

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { NotTakenError } from "../../http/proxy.ts";
 import { forwardUpgrade } from "../../http/upgrade/forward.ts";
 import type { UpgradeRequest, UpgradeResponse } from "../../http/upgrade.ts";
-import type { Pool, PooledProcess } from "./process-pool.ts";
+import type { Pool, PooledProcess } from "./processes/process-pool.ts";
 
 export type ForwardUpgrade = (request: UpgradeRequest) => Promise<UpgradeResponse>;
 

@@ -12,7 +12,7 @@ import type { UpgradeHandler } from "../../../http/upgrade.ts";
 import { errorMessage } from "../../../model/errors.ts";
 import type { ServiceBinding } from "../../bindings.ts";
 import { rpcHost, socketNames } from "../../sandbox/runtime/runtime-config.ts";
-import type { PooledProcess } from "../process-pool.ts";
+import type { PooledProcess } from "../processes/process-pool.ts";
 import { withEnd } from "../router.ts";
 import type { RunningScript } from "../running-script.ts";
 import { sendUpgrade } from "../upgrade-forwarder.ts";

@@ -1,11 +1,11 @@
 // The processes of one script. Replaces a process that exits or blocks its event loop. New code
 // runs in new processes; old processes finish their requests.
-import { createRestarts } from "../../child/restarts.ts";
-import type { Standstill } from "../../child/standstill.ts";
-import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
-import type { LoadedScript } from "../host/messages.ts";
+import { createRestarts } from "../../../child/restarts.ts";
+import type { Standstill } from "../../../child/standstill.ts";
+import { type HostProcess, LoadError, type ScriptLoad } from "../../host/host-process.ts";
+import type { LoadedScript } from "../../host/messages.ts";
+import type { Bundle } from "../bundle.ts";
 import { type AwakeScripts, createWaking, type SleepingScript } from "./awake-scripts.ts";
-import type { Bundle } from "./bundle.ts";
 import { startLoadDeadline } from "./load-deadline.ts";
 import type { Processes } from "./warm-processes.ts";
 

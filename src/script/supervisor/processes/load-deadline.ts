@@ -1,6 +1,6 @@
 // Kills a process whose script does not finish loading. Loading is slow on a busy machine, so
 // processor time and idle time have tight limits, and total time a generous limit.
-import type { HostProcess } from "../host/host-process.ts";
+import type { HostProcess } from "../../host/host-process.ts";
 
 const checkMilliseconds = 500;
 /** Maximum processor time for loading. */

@@ -1,7 +1,10 @@
 // Which scripts sleep, and how a sleeping script is started.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAwakeScripts, createWaking } from "../../../src/script/supervisor/awake-scripts.ts";
+import {
+  createAwakeScripts,
+  createWaking,
+} from "../../../../src/script/supervisor/processes/awake-scripts.ts";
 
 function scripts(names: readonly string[], slept: string[], inUse = new Set<string>()) {
   return names.map((name) => ({

@@ -1,6 +1,6 @@
 // Starts processes ahead of time, so that loading a script does not wait for process startup.
-import type { Isolation } from "../bindings.ts";
-import type { HostProcess } from "../host/host-process.ts";
+import type { Isolation } from "../../bindings.ts";
+import type { HostProcess } from "../../host/host-process.ts";
 import { type HostOptions, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {

@@ -1,13 +1,13 @@
 // Starts a process that runs a script, and exchanges messages with it.
 import { fileURLToPath } from "node:url";
-import { scriptEnvironment } from "../../child/environment.ts";
-import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
-import type { PortOptions } from "../../http/port-options.ts";
-import type { SharedListener } from "../../http/server/shared-listener.ts";
-import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
-import { type HostProcess, LoadError } from "../host/host-process.ts";
-import { type FromHost, parseFromHost, type ToHost } from "../host/messages.ts";
-import { scriptLines } from "./request-lines.ts";
+import { scriptEnvironment } from "../../../child/environment.ts";
+import { type Child, type StartMessage, startChild } from "../../../child/start-child.ts";
+import type { PortOptions } from "../../../http/port-options.ts";
+import type { SharedListener } from "../../../http/server/shared-listener.ts";
+import type { Watch, WatchedProcess } from "../../../metrics/collector.ts";
+import { type HostProcess, LoadError } from "../../host/host-process.ts";
+import { type FromHost, parseFromHost, type ToHost } from "../../host/messages.ts";
+import { scriptLines } from "../request-lines.ts";
 
 /** `limits` apply to each process. */
 export interface HostOptions extends PortOptions {
@@ -42,7 +42,7 @@ const clientFlags = ["--experimental-websocket", "--experimental-eventsource"].f
   process.allowedNodeEnvironmentFlags.has(flag),
 );
 
-const program = fileURLToPath(new URL("../host/worker.js", import.meta.url));
+const program = fileURLToPath(new URL("../../host/worker.js", import.meta.url));
 
 export function startHost(options: HostOptions): WarmHost {
   const { heapMegabytes, tls, trusted, watch, limits, probe } = options;
