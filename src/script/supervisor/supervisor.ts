@@ -95,7 +95,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
       ...{ ...options, read, config, processes, onLoaded, allScripts, awake },
-      startsAsleep: awake !== undefined && i >= maxAwake,
+      startsAsleep: awake !== undefined,
       observer: {
         ...{ script: config.name, onExchange: options.onExchange },
         sendsRequestId: options.watch.observing.logs,
