@@ -224,7 +224,6 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     async start() {
       if (options.startsAsleep) {
         pool.sleep();
-        options.onLoaded();
       } else {
         revision = await secrets.revision(name);
         await run();

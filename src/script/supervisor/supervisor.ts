@@ -145,6 +145,8 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     // All have started or failed before the others are closed: a script that starts later would run on.
     const starts = await Promise.allSettled(scripts.map((script) => script.start()));
     for (const start of starts) if (start.status === "rejected") throw start.reason;
+    // Scripts that start at their first request have routes and schedules already.
+    if (awake !== undefined) onLoaded();
     endpoint =
       listener === undefined
         ? await openFront((...args) => find(...args), {
