@@ -58,7 +58,7 @@ function readTotals(snapshot: Snapshot): ReadonlyMap<string, BinCounts> {
   return new Map(series.map(([labels, numbers]) => [labels[0] ?? "", numbers]));
 }
 
-/** A process that ended, or that dropped the bucket, makes a total smaller: that is no increase. */
+/** A total that became smaller, because a process ended or dropped the bucket, counts as unchanged. */
 function increases(
   before: ReadonlyMap<string, BinCounts>,
   after: ReadonlyMap<string, BinCounts>,

@@ -141,8 +141,8 @@ async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run
   const result = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: false });
   count(counts, "runs");
   if (!result.failed) return;
-  const told = `with --seed ${seed} alone: ${fc.defaultReportMessage(result)}`;
-  throw new Error(`${told}\n${String(result.errorInstance)}\nIt failed first with: ${String(first)}`, {
+  const repeat = `with --seed ${seed} alone: ${fc.defaultReportMessage(result)}`;
+  throw new Error(`${repeat}\n${String(result.errorInstance)}\nIt failed first with: ${String(first)}`, {
     cause: result.errorInstance,
   });
 }
