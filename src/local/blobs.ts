@@ -9,6 +9,7 @@ import { checksumSeed, storedBytes, writeBlockFile } from "./bytes/block-writer.
 import { createCompaction } from "./bytes/compaction.ts";
 import { missingBlobError, openBlob, openParts, openTwo } from "./bytes/open-blob.ts";
 import { createRelocator } from "./bytes/relocate.ts";
+import { createSegmentFiles } from "./bytes/segment-files.ts";
 import {
   createGroupMemory,
   createSegmentWriter,
@@ -66,7 +67,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   const { blockBytes, folderFiles } = options.sizes;
   const folders = new Map<string, Folders>();
   const pins = createPins(processLock.name);
-  const storage = { layout, blockBytes };
+  const segmentFiles = createSegmentFiles();
+  const storage = { layout, blockBytes, segmentFiles };
   const groupMemory = createGroupMemory();
   /** Number of crashed processes that recovery has found. */
   let crashedProcesses = 0;
@@ -89,6 +91,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     processName: processLock.name,
     relocator: createRelocator({ blockBytes, getWriter: segmentWriters.get, commit: options.commit }),
     reserve: createReserve(layout.reserve, processLock.name),
+    onRemoved: segmentFiles.drop,
   });
 
   function bucketFolders(bucketId: string): Folders {
@@ -247,6 +250,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
 
     async close() {
       for (const open of folders.values()) open.close();
+      segmentFiles.close();
       await Promise.all(segmentWriters.values().map((writer) => writer.seal()));
       processLock.close();
     },

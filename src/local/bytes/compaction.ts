@@ -20,6 +20,7 @@ import { createSegmentUsage } from "../index/segment-usage.ts";
 import { filesIn } from "../recovery/recover.ts";
 import type { Relocator } from "./relocate.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
+import { createSpaceBudget } from "./space-budget.ts";
 
 export interface Compaction {
   /** Called before a body is removed from the records. */
@@ -51,12 +52,8 @@ export interface CompactionOptions {
   readonly processName: string;
   readonly relocator: Relocator;
   readonly reserve: Pick<Reserve, "release">;
-}
-
-interface Throttle {
-  readonly waiting: { readonly bytes: number; resume(): void }[];
-  /** Reclaimed bytes that no write has used yet. */
-  credit: number;
+  /** Called with the name of a removed segment. */
+  readonly onRemoved: (segment: string) => void;
 }
 
 /**
@@ -64,11 +61,6 @@ interface Throttle {
  * still take less than twice their live bytes, and compaction moves a third fewer bodies.
  */
 const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
-/**
- * Maximum size of all segments as a multiple of their live bytes. Above `compact`, the emptiest
- * segments are compacted even if none is sparse. Above `throttle`, new bodies wait.
- */
-const maxSpaceFactor = { compact: 1.65, throttle: 1.75 } as const;
 /** Maximum number of segments counted in one "all" run. */
 const maxSegmentsPerPass = 64;
 
@@ -79,8 +71,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
   /** The segment being written is sealed when this many of its bytes were removed. */
   const sealedBytes = fileBytes / 2;
   const usage = createSegmentUsage(layout);
-  /** Buckets that are over their space budget and being compacted, by id. */
-  const throttles = new Map<string, Throttle>();
+  const budget = createSpaceBudget(usage, fileBytes);
   let lastRun: Promise<unknown> = Promise.resolve();
   /** Names of the markers of adopted segments. */
   const adoptedMarkers = new Set<string>();
@@ -90,37 +81,6 @@ export function createCompaction(options: CompactionOptions): Compaction {
   const storedBytes = (id: string) => options.storedBytes(segmentBlobSize(parseBlobId(id)));
 
   const bucketSegments = usage.bucketSegments;
-
-  function bound(bucketId: string, share: number): number {
-    const { live } = usage.measure(bucketId);
-    // The segment being written cannot be compacted, so a small bucket may have two more segments.
-    return Math.max(live * share, live + 2 * fileBytes);
-  }
-
-  /** Called before a segment is compacted: throttles writers if the bucket is over its budget. */
-  function throttleIfOverBudget(bucketId: string): void {
-    if (throttles.has(bucketId) || usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle))
-      return;
-    throttles.set(bucketId, { waiting: [], credit: 0 });
-  }
-
-  /** Resumes waiting writers for as many bytes as were reclaimed. */
-  function admit(bucketId: string, bytes: number): void {
-    const throttle = throttles.get(bucketId);
-    if (throttle === undefined) return;
-    throttle.credit += bytes;
-    while (throttle.waiting.length > 0 && throttle.credit > 0) {
-      const next = throttle.waiting.shift()!;
-      throttle.credit -= next.bytes;
-      next.resume();
-    }
-    if (usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle)) release(bucketId);
-  }
-
-  function release(bucketId: string): void {
-    for (const { resume } of throttles.get(bucketId)?.waiting ?? []) resume();
-    throttles.delete(bucketId);
-  }
 
   /** Returns blobs of the segment that are being removed but still have a record. */
   function findRemoving(bucketId: string, name: string, living: readonly SegmentBlob[]): Set<string> {
@@ -166,6 +126,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
       return 0;
     }
     rmSync(path, { force: true });
+    options.onRemoved(name);
     bucketSegments(bucketId).delete(name);
     usage.change(bucketId, { total: -(size ?? 0), live: -live });
     return (size ?? 0) - live;
@@ -173,13 +134,19 @@ export function createCompaction(options: CompactionOptions): Compaction {
 
   /** Whether to move bodies. On a nearly full disk, raises the limit and may use the reserve. */
   function isWorthMoving(live: number, size: number, maxShare: number): boolean {
-    const { bavail, bsize } = statfsSync(layout.root);
-    const free = bavail * bsize;
-    if (live >= size * (free < 4 * fileBytes ? maxLiveShare.short : maxShare)) return false;
+    const free = freeBytes();
+    if (live >= size * (isShort(free) ? maxLiveShare.short : maxShare)) return false;
     const needed = live + fileBytes / 16;
     if (needed <= free) return true;
     return needed <= free + reserveBytes && reserve.release();
   }
+
+  function freeBytes(): number {
+    const { bavail, bsize } = statfsSync(layout.root);
+    return bavail * bsize;
+  }
+
+  const isShort = (free: number) => free < 4 * fileBytes;
 
   /** Returns the next segments round-robin: counting a segment reads the ids of all its bodies. */
   function nextPass(bucketId: string, segments: readonly string[]): string[] {
@@ -211,11 +178,14 @@ export function createCompaction(options: CompactionOptions): Compaction {
   function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
     sealIfSparse(bucket, bucketId, which);
     // Sort by removed bytes, most first: on a full disk, this makes space to move other bodies.
+    const isUrgent = (name: string) =>
+      adoptedMarkers.has(markerName(name, options.processName)) || usage.isNearlyEmpty(bucketId, name);
     const names = [...bucketSegments(bucketId)]
       .filter(([, { removedBytes, due }]) => removedBytes >= due)
       .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)
       .map(([name]) => name);
-    if (which === "touched") return names;
+    if (which === "touched")
+      return budget.isAmple(bucketId) && !isShort(freeBytes()) ? names.filter(isUrgent) : names;
     const all = filesIn(bucketPaths(layout, bucketId).segments);
     const empty = all.filter((name) => isEmpty(bucket, bucketId, name));
     return [...new Set([...names, ...empty, ...nextPass(bucketId, all)])];
@@ -235,9 +205,9 @@ export function createCompaction(options: CompactionOptions): Compaction {
       if (markers.some((marker) => marker.startsWith(name))) continue;
       const marker = markerName(name, options.processName);
       const share = adoptedMarkers.has(marker) ? maxLiveShare.all : maxShare;
-      throttleIfOverBudget(bucketId);
+      budget.throttleIfExceeded(bucketId);
       try {
-        admit(bucketId, await compactSegment(bucket, bucketId, name, share));
+        budget.admit(bucketId, await compactSegment(bucket, bucketId, name, share));
         if (adoptedMarkers.delete(marker)) rmSync(join(open, marker), { force: true });
       } catch (error) {
         if (isMissing(error)) continue;
@@ -256,10 +226,10 @@ export function createCompaction(options: CompactionOptions): Compaction {
     if (isLeased(paths)) return;
     try {
       await compactSegments(bucket, bucketId, due(bucket, bucketId, which), maxLiveShare[which]);
-      const emptiest = usage.emptiest(bucketId, bound(bucketId, maxSpaceFactor.compact));
+      const emptiest = usage.emptiest(bucketId, budget.maxBytes(bucketId));
       await compactSegments(bucket, bucketId, emptiest, maxLiveShare.overBudget);
     } finally {
-      release(bucketId);
+      budget.release(bucketId);
     }
   }
 
@@ -284,9 +254,6 @@ export function createCompaction(options: CompactionOptions): Compaction {
       bucketSegments(bucketId).set(segment, { removedBytes: 0, due: 0, removing: new Set() });
     },
     noteWritten: (bucketId, bytes) => usage.change(bucketId, { total: bytes, live: bytes }),
-    waitForSpace(bucketId, bytes) {
-      const throttle = throttles.get(bucketId);
-      return throttle && new Promise((resume) => throttle.waiting.push({ bytes, resume }));
-    },
+    waitForSpace: budget.wait,
   };
 }

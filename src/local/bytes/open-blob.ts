@@ -8,6 +8,7 @@ import {
   type BlobLocation,
   blobOffset,
   blobPath,
+  isSegmentFile,
   type Layout,
   parseBlobId,
   trashedBlobPath,
@@ -15,6 +16,7 @@ import {
 import type { Pins } from "../recovery/pins.ts";
 import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
 import { checksumSeed } from "./block-writer.ts";
+import type { OpenSegment, SegmentFiles } from "./segment-files.ts";
 
 const openFile = promisify(open);
 
@@ -22,15 +24,16 @@ const openFile = promisify(open);
 export interface BlobStorage {
   readonly layout: Layout;
   readonly blockBytes: number;
+  readonly segmentFiles: SegmentFiles;
 }
 
-export async function openBlob(
-  { layout, blockBytes }: BlobStorage,
-  blob: StoredBlob,
-): Promise<BlobReader | undefined> {
-  const descriptor = await openDescriptor(layout, parseBlobId(blob.id));
-  if (descriptor === undefined) return undefined;
-  const start = blobOffset(parseBlobId(blob.id));
+export async function openBlob(storage: BlobStorage, blob: StoredBlob): Promise<BlobReader | undefined> {
+  const { blockBytes } = storage;
+  const location = parseBlobId(blob.id);
+  const file = await openFileOf(storage, location);
+  if (file === undefined) return undefined;
+  const { descriptor } = file;
+  const start = blobOffset(location);
   let state: "unread" | "reading" | "closed" = "unread";
   const spare: Uint8Array[] = [];
   return {
@@ -48,10 +51,21 @@ export async function openBlob(
       if (state === "closed") return;
       if (state === "reading") readers.active--;
       state = "closed";
-      // Closing a file that was only read does not block.
-      closeSync(descriptor);
+      file.release();
     },
   };
+}
+
+/** Opens the blob's file for one reader. */
+async function openFileOf(
+  { layout, segmentFiles }: BlobStorage,
+  location: BlobLocation,
+): Promise<OpenSegment | undefined> {
+  if (isSegmentFile(location.file))
+    return segmentFiles.acquire(location.folder, () => openDescriptor(layout, location));
+  const descriptor = await openDescriptor(layout, location);
+  // Closing a file that was only read does not block.
+  return descriptor === undefined ? undefined : { descriptor, release: () => closeSync(descriptor) };
 }
 
 /** Opens a blob's file in its bucket, or in the trash if the bucket was deleted. */

@@ -140,7 +140,7 @@ export function isInSegment(id: string): boolean {
   return isSegmentFile(parseBlobId(id).file);
 }
 
-function isSegmentFile(file: string): boolean {
+export function isSegmentFile(file: string): boolean {
   return file[8] === "-";
 }
 

@@ -31,6 +31,8 @@ export interface SegmentUsage {
   measure(bucketId: string): Readonly<Usage>;
   /** Adds the bytes that this process has written or removed. */
   change(bucketId: string, change: Partial<Usage>): void;
+  /** Whether compacting the segment moves hardly any bytes. */
+  isNearlyEmpty(bucketId: string, segment: string): boolean;
   /** Returns the emptiest segments: enough to reduce the total to `maxBytes`, if possible. */
   emptiest(bucketId: string, maxBytes: number): string[];
 }
@@ -39,6 +41,8 @@ export interface SegmentUsage {
 const measurePause = 100;
 /** Segments with a larger share of live bytes are not compacted. */
 const maxLiveShare = 0.75;
+/** Share of live bytes up to which a segment is nearly empty. */
+const nearlyEmptyShare = 1 / 16;
 
 export function createSegmentUsage(layout: Layout): SegmentUsage {
   const buckets = new Map<string, Map<string, SegmentUse>>();
@@ -50,14 +54,18 @@ export function createSegmentUsage(layout: Layout): SegmentUsage {
     return segments;
   }
 
+  function sizeOf(bucketId: string, name: string): number {
+    const path = join(bucketPaths(layout, bucketId).segments, name);
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   function count(bucketId: string): Usage {
-    const { segments: directory } = bucketPaths(layout, bucketId);
     const uses = bucketSegments(bucketId);
-    const names = new Set(filesIn(directory));
+    const names = new Set(filesIn(bucketPaths(layout, bucketId).segments));
     let total = 0;
     let live = 0;
     for (const name of names) {
-      const size = statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+      const size = sizeOf(bucketId, name);
       total += size;
       live += liveBytes(uses.get(name), size);
     }
@@ -82,6 +90,11 @@ export function createSegmentUsage(layout: Layout): SegmentUsage {
       if (usage === undefined) return;
       usage.total += total;
       usage.live = Math.max(0, usage.live + live);
+    },
+    isNearlyEmpty(bucketId, name) {
+      const use = bucketSegments(bucketId).get(name);
+      const size = use?.counted?.size ?? sizeOf(bucketId, name);
+      return liveBytes(use, size) <= size * nearlyEmptyShare;
     },
     emptiest(bucketId, maxBytes) {
       let { total } = this.measure(bucketId);
