@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { createHistogram, type Quantiles } from "./histogram.ts";
 import { createLane, type Lane, type LaneTarget } from "./lane.ts";
-import { type Choice, createMix, type Kind, kinds, type Paths, sizeOf } from "./mix.ts";
+import { type Choice, createMix, type Kind, kinds, type Paths, sizeOf, type WorkName } from "./mix.ts";
 import type { ParsedResponse } from "./response-parser.ts";
 
 export interface LoadSpec extends LaneTarget {
@@ -14,8 +14,8 @@ export interface LoadSpec extends LaneTarget {
   /** Requests per second. Undefined: as many as the connections can carry. */
   readonly rate?: number;
   readonly seconds: number;
-  /** "fill" puts every key once. Default: the mixed work. */
-  readonly work?: "fill";
+  /** "fill" puts every key once. Default: mixed. */
+  readonly work?: WorkName | "fill";
 }
 
 export interface LoadReport {
@@ -42,7 +42,7 @@ const graceMilliseconds = 5000;
 
 async function run(spec: LoadSpec): Promise<LoadReport> {
   const { rate, seconds, connections } = spec;
-  const pick = spec.work === "fill" ? fillOrder(spec.paths) : createMix();
+  const pick = spec.work === "fill" ? fillOrder(spec.paths) : createMix(spec.work ?? "mixed");
   const requestOf = createRequests(spec);
   const all = createHistogram();
   const lateness = createHistogram();

@@ -1,4 +1,4 @@
-// The mixed work of the latency section: which operation is next, on which key, of which size.
+// The work of the latency section: which operation is next, on which key, of which size.
 
 export const kinds = ["GET", "PUT", "LIST", "DELETE"] as const;
 export type Kind = (typeof kinds)[number];
@@ -24,16 +24,27 @@ export interface Choice {
   readonly index: number;
 }
 
-/** Returns the same sequence in every run: 70 % GET, 20 % PUT, 5 % LIST and 5 % DELETE. */
-export function createMix(): () => Choice {
+/** "mixed": 70 % GET, 20 % PUT, 5 % LIST and 5 % DELETE of all sizes. Otherwise one kind, of 1 KiB. */
+export const works = ["mixed", "GET 1 KiB", "PUT 1 KiB"] as const;
+export type WorkName = (typeof works)[number];
+
+/** Returns the same sequence in every run. */
+export function createMix(work: WorkName): () => Choice {
   let state = 12_345;
   const below = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * bound);
   };
-  return () => {
-    const at = below(100);
-    const kind = at < 70 ? "GET" : at < 90 ? "PUT" : at < 95 ? "LIST" : "DELETE";
-    return { kind, index: below(keyCount) };
-  };
+  if (work === "mixed") {
+    return () => {
+      const at = below(100);
+      const kind = at < 70 ? "GET" : at < 90 ? "PUT" : at < 95 ? "LIST" : "DELETE";
+      return { kind, index: below(keyCount) };
+    };
+  }
+  const kind = work === "GET 1 KiB" ? "GET" : "PUT";
+  const small = Array.from({ length: keyCount }, (_, index) => index).filter(
+    (index) => sizeOf(index) === KiB,
+  );
+  return () => ({ kind, index: small[below(small.length)]! });
 }

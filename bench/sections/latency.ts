@@ -1,12 +1,12 @@
 // Section "latency": p50, p99 and p99.9 of mixed work (GET, PUT, LIST and DELETE of 1 KiB to 1 MiB)
-// at fixed rates, open loop: beside each peer at half of the peer's maximum, by rate, by number of
-// connections, with and without TLS and keep-alive.
+// at fixed rates, open loop: beside each peer at half of the peer's maximum (also of GET and of PUT
+// of 1 KiB alone), by rate, by number of connections, with and without TLS and keep-alive.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadReport } from "../latency/generator.ts";
 import type { Quantiles } from "../latency/histogram.ts";
-import { kinds } from "../latency/mix.ts";
+import { kinds, works } from "../latency/mix.ts";
 import { fill, type LoadForm, type LoadTarget, loadTarget, runLoad } from "../latency/run-load.ts";
 import { figure } from "../measure.ts";
 import { startBareObjects } from "../peers/bare-objects.ts";
@@ -133,15 +133,26 @@ function createBench(context: Context): Bench {
 
 /** Both sides get half of the peer's own maximum, in alternating rounds. */
 async function besidePeer(bench: Bench, store: LoadTarget, peer: LoadTarget): Promise<void> {
-  const rate = (await bench.maximum(peer, {})) / 2;
-  const title = (what: string) => `${what} at ${Math.round(rate).toLocaleString("en")}/s`;
-  const { own, others } = await alternate(bench, [store, peer], { rate });
-  addRows(bench, title, own!, { name: peer.name, reports: others[0]! }, "p99 at most the peer's");
+  for (const work of works) {
+    const rate = (await bench.maximum(peer, { work })) / 2;
+    const title = (what: string) => `${work}, ${what} at ${Math.round(rate).toLocaleString("en")}/s`;
+    const { own, others } = await alternate(bench, [store, peer], { rate, work });
+    addRows(bench, title, own!, { name: peer.name, reports: others[0]! }, "p99 at most the peer's");
+    if (work === "mixed") addKinds(bench, title, [own!, others[0]!], peer.name);
+  }
+}
+
+function addKinds(
+  { context }: Bench,
+  title: (what: string) => string,
+  sides: readonly (readonly LoadReport[])[],
+  peer: string,
+): void {
   for (const kind of kinds) {
-    const values = [own!, others[0]!].map((reports) => figure(reports.map(({ byKind }) => byKind[kind].p99)));
+    const values = sides.map((reports) => figure(reports.map(({ byKind }) => byKind[kind].p99)));
     const row = { what: title(`p99 of ${kind}`), lanes, unit: "ms" } as const;
     if (values.every(({ rounds }) => rounds.every(Number.isFinite)))
-      bench.context.row(makeRow(row, values, [{ name: peer.name }]));
+      context.row(makeRow(row, values, [{ name: peer }]));
   }
 }
 
