@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import { openEngine } from "../../src/open.ts";
 import { type Outcome, openShell, outcomeOf, type Shell } from "../cli/store.ts";
 import { sampleBytes } from "../support/bytes.ts";
+import { startS3Service } from "../support/s3-service.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { useCluster } from "./scene.ts";
 
@@ -191,6 +192,42 @@ test("store restore restores a backup to an empty cluster in one step, and refus
   const again = ["restore", "--from", "backup", "--staging", "again"];
   assert.match(await shell.fails(1, again, { environment }), /already holds a copy of/);
   assert.ok(!existsSync(join(shell.directory, "again")));
+});
+
+test("an encrypted backup of a cluster on an S3 service is restored to another cluster", async (t) => {
+  const shell = await clusterShell(t);
+  const service = await startS3Service(t);
+  const { username, password, host } = new URL(service.shelfUrl());
+  const access = {
+    AWS_ACCESS_KEY_ID: decodeURIComponent(username),
+    AWS_SECRET_ACCESS_KEY: decodeURIComponent(password),
+    STORE_SECRET_KEY: secretKey,
+  };
+  const url = `s3://${host}/${service.bucket}/store`;
+  await shell.ok("migrate");
+  await shell.ok("bucket", "create", "photos");
+  await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
+  await shell.ok("object", "put", "photos/a", "file");
+  await writeFile(join(shell.directory, "backup.key"), "cd".repeat(32), { mode: 0o600 });
+  const key = ["--key-file", "backup.key"];
+  const run = async (args: string[], environment: Readonly<Record<string, string>>) => {
+    const outcome = await shell.run([...args, ...key], { environment: { ...environment, ...access } });
+    assert.equal(outcome.code, 0, outcome.stderr);
+    assertNoPassword(outcome);
+    return outcome.stdout;
+  };
+  await run(["backup", "--staging", "staging", "--to", url], shell.environment);
+  const other = {
+    STORE_RECORDS: await cluster.postgres().newDatabase(),
+    STORE_BLOBS: pathToFileURL(await temporaryDirectory(t)).href,
+  };
+  const restored = await run(["restore", "--from", url, "--staging", "second"], other);
+  assert.match(restored, /^Restored 1 bucket, 1 object, 200000 bytes to postgres:/);
+  const { STORE_RECORDS, STORE_BLOBS } = other;
+  const compare = ["copy", "--to", STORE_RECORDS, "--to-blobs", STORE_BLOBS, "--verify"];
+  const { STORE_RECORDS: from, STORE_BLOBS: fromBlobs } = shell.environment;
+  const same = await shell.store(...compare, "--from", from!, "--from-blobs", fromBlobs!);
+  assert.match(same, /Both stores are identical/);
 });
 
 test("store dev on a cluster serves scripts and the S3 API, and prints no password", async (t) => {
