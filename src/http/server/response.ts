@@ -88,6 +88,13 @@ class LengthMismatch extends Error {
  * one. With more, the chunks would use too much memory.
  */
 const maxPreparingStreams = 8;
+/**
+ * How long the head of a body of known length waits for the first chunk, so that both are one packet:
+ * the chunk is read from a disk and arrives soon. A script's stream may begin at any time.
+ */
+const headMilliseconds = 5;
+/** A body up to this size ends without waiting until the client has received it. */
+const smallBody = 64 * 1024;
 
 async function stream(
   body: ByteSource,
@@ -117,20 +124,21 @@ async function stream(
       if (isGone) resolve();
     });
   // Send the head without waiting for a slow first chunk.
-  const head = setImmediate(() => response.write(emptyBytes));
+  const head = setTimeout(() => response.write(emptyBytes), body.length === undefined ? 0 : headMilliseconds);
   streams.outgoing++;
   let next: Promise<IteratorResult<Uint8Array>> | undefined;
   try {
     while (!isGone) {
       const { done, value } = await (next ?? chunks.next());
       next = undefined;
-      clearImmediate(head);
+      clearTimeout(head);
       if (isGone || done === true) break;
       const onWritten = body.release === undefined ? undefined : () => body.release!(value);
       // Bytes beyond the declared length would look like the next response to the client.
       if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
       if (response.write(value, onWritten)) continue;
+      if (sent === declaredBytes && sent <= smallBody) continue;
       if (streams.outgoing <= maxPreparingStreams) {
         next = chunks.next();
         // The promise is awaited above, where a failure is thrown.
@@ -145,6 +153,7 @@ async function stream(
     isGone = true;
     throw error;
   } finally {
+    clearTimeout(head);
     streams.outgoing--;
     onSent?.(sent, !isGone);
   }
