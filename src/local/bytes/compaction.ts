@@ -177,9 +177,9 @@ export function createCompaction(options: CompactionOptions): Compaction {
 
   function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
     sealIfSparse(bucket, bucketId, which);
-    // Sort by removed bytes, most first: on a full disk, this makes space to move other bodies.
     const isUrgent = (name: string) =>
       adoptedMarkers.has(markerName(name, options.processName)) || usage.isNearlyEmpty(bucketId, name);
+    // Sort by removed bytes, most first: on a full disk, this makes space to move other bodies.
     const names = [...bucketSegments(bucketId)]
       .filter(([, { removedBytes, due }]) => removedBytes >= due)
       .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)
