@@ -1,4 +1,6 @@
 // Commands that inject faults: a killed process, a failed write or sync, a full disk, a bit flip.
+import { existsSync } from "node:fs";
+import { dataLayout } from "../../../src/local/disk/layout.ts";
 import { both, type Command, type Counts, command, count, refusalOf, tasksFor } from "./commands.ts";
 import { type Doubtful, settle } from "./doubt.ts";
 import type { Answer, Operation } from "./operation.ts";
@@ -171,7 +173,7 @@ async function isRepetition(world: World, operation: Operation): Promise<boolean
 export function fillDisk(wanted: readonly AnyWanted[], counts: Counts): Command {
   return fault({ do: "fill disk", wanted }, async (world, subject) => {
     if (!subject.disk.canFill) return;
-    subject.disk.fill();
+    await fillBesideReserve(world, subject);
     try {
       for (const one of wanted) {
         const task = world.task(await resolve(world, one));
@@ -186,6 +188,22 @@ export function fillDisk(wanted: readonly AnyWanted[], counts: Counts): Command 
     count(counts, "full disks");
     await both(world, subject, await resolve(world, plainPut));
   });
+}
+
+/**
+ * Fills the disk around the store's reserve. If the store is using the reserve at that moment, in the
+ * background, the ballast takes its space too, and no delete can succeed: fills the disk again after a
+ * put has restored the reserve.
+ */
+async function fillBesideReserve(world: World, subject: Subject): Promise<void> {
+  const { reserve } = dataLayout(subject.disk.directory);
+  for (let attempt = 0; attempt < 10; attempt++) {
+    subject.disk.fill();
+    if (existsSync(reserve)) return;
+    subject.disk.free();
+    await both(world, subject, await resolve(world, plainPut));
+  }
+  throw new Error("The store does not restore its reserve.");
 }
 
 /** A delete that writes a delete marker needs space. */

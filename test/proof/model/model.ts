@@ -66,7 +66,8 @@ async function runModel(budget: Budget): Promise<Figures> {
         const isRough = seed % roughEvery === 0;
         const isVersioned = (seed + Math.floor(seed / roughEvery)) % versionedEvery === 0;
         count(counts, isVersioned ? "runs with versions" : "runs without versions");
-        await runCommands({ seed, isRough, isVersioned, subjects: isRough ? rough : steady, counts });
+        const subjects = isRough ? rough : steady;
+        await runCommands({ seed, isRough, isVersioned, subjects, counts, say: budget.say });
       }
     } finally {
       isOver = true;
@@ -109,9 +110,11 @@ interface Run {
   readonly isVersioned: boolean;
   readonly subjects: Subjects;
   readonly counts: Counts;
+  say(line: string): void;
 }
 
-async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run): Promise<void> {
+async function runCommands(run: Run): Promise<void> {
+  const { seed, isRough, isVersioned, subjects, counts } = run;
   /** What failed first. Later failures, of shorter runs, may have other reasons. */
   let first: unknown;
   const property = fc.asyncProperty(
@@ -129,6 +132,7 @@ async function runCommands({ seed, isRough, isVersioned, subjects, counts }: Run
         await subject.ask({ do: "empty", now: world.now });
         if (first === undefined) counts.commands! += [...commands].length;
       } catch (error) {
+        if (first === undefined) run.say(`seed ${seed} failed, looking for a shorter run: ${String(error)}`);
         first ??= error;
         throw error;
       } finally {
