@@ -31,13 +31,24 @@ export function drawLines({ times, drawn, top, from, until }) {
     const runs = findRuns(values, across, top);
     if (drawn.length === 1) svg.append(path(`area area-${index + 1}`, runs.map(areaData).join("")));
     svg.append(path(`line line-${index + 1}`, runs.map(lineData).join("")));
-    const single = runs.filter((run) => run.length === 1);
-    if (single.length > 0) svg.append(path(`line line-${index + 1} dot`, single.map(lineData).join("")));
+    const short = runs.filter(isShort).map((run) => run.slice(-1));
+    if (short.length > 0) svg.append(path(`line line-${index + 1} dot`, short.map(lineData).join("")));
   }
   return svg;
 }
 
 /** @typedef {{ x: number, y: number }[]} Run Points without a gap between them. */
+
+/**
+ * Whether a line through these points could hardly be seen. An upright line can.
+ * @param {Run} run
+ */
+function isShort(run) {
+  const across = run.map(({ x }) => x);
+  const down = run.map(({ y }) => y);
+  const extent = Math.max(...across) - Math.min(...across) + Math.max(...down) - Math.min(...down);
+  return extent < 4;
+}
 
 /**
  * @param {(number | undefined)[]} values
