@@ -30,6 +30,7 @@ import {
   sqliteCode,
   sqliteCorrupt,
 } from "./sqlite.ts";
+import { truncateLog } from "./vacuum.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
@@ -168,6 +169,9 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder, { mode: privateFolder });
     const database = openDatabase(paths.database, { role: "writer", create: "when missing" });
     inTransaction(database, () => database.exec(bucketSchema));
+    // Otherwise the log would be emptied when the driver closes the database, at any later time:
+    // sweeps would take that for a change.
+    truncateLog(database);
     database.close();
     syncDirectorySync(paths.directory);
     syncDirectorySync(layout.buckets);
