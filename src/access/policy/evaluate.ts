@@ -17,22 +17,26 @@ export interface PolicyRequest {
 export type PolicyEffect = "allow" | "deny" | "neutral";
 
 export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEffect {
-  const applies = (effect: "Allow" | "Deny", action: string) =>
-    statementsAbout(policy, action).some(
-      (statement) => statement.effect === effect && isApplicable(statement, request),
-    );
   const { actions } = request;
-  if (actions.some((action) => applies("Deny", action))) return "deny";
+  const isApplied = (statement: Statement) => isApplicable(statement, request);
+  for (const action of actions) if (statementsAbout(policy, action).deny.some(isApplied)) return "deny";
   // A request without an action is a mistake of the caller: it is not allowed.
   if (actions.length === 0) return "neutral";
-  return actions.every((action) => applies("Allow", action)) ? "allow" : "neutral";
+  return actions.every((action) => statementsAbout(policy, action).allow.some(isApplied))
+    ? "allow"
+    : "neutral";
+}
+
+interface StatementsByEffect {
+  readonly allow: readonly Statement[];
+  readonly deny: readonly Statement[];
 }
 
 /** Statements by action. There are only as many actions as operations have. */
-const statementsByAction = new WeakMap<Policy, Map<string, readonly Statement[]>>();
+const statementsByAction = new WeakMap<Policy, Map<string, StatementsByEffect>>();
 
 /** Returns the statements of a policy that are about an action, for some caller and resource. */
-function statementsAbout(policy: Policy, action: string): readonly Statement[] {
+function statementsAbout(policy: Policy, action: string): StatementsByEffect {
   let known = statementsByAction.get(policy);
   if (known === undefined) {
     known = new Map();
@@ -41,7 +45,11 @@ function statementsAbout(policy: Policy, action: string): readonly Statement[] {
   const found = known.get(action);
   if (found !== undefined) return found;
   const lower = action.toLowerCase();
-  const statements = policy.statements.filter(({ actions }) => matchesPatterns(actions, lower));
+  const about = policy.statements.filter(({ actions }) => matchesPatterns(actions, lower));
+  const statements = {
+    allow: about.filter(({ effect }) => effect === "Allow"),
+    deny: about.filter(({ effect }) => effect === "Deny"),
+  };
   if (known.size < 1000) known.set(action, statements);
   return statements;
 }

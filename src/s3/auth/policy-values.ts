@@ -23,7 +23,7 @@ export interface RequestValues {
   readonly requestTags: ReadonlyMap<string, string> | undefined;
   /** Tags of the existing object. */
   readonly existingTags: ReadonlyMap<string, string> | undefined;
-  readonly now: number;
+  readonly now: () => number;
 }
 
 export function createFindValues(given: RequestValues): FindValues {
@@ -72,9 +72,9 @@ function findValue(key: string, given: RequestValues): string | undefined {
     case "aws:securetransport":
       return String(request.http.scheme === "https");
     case "aws:currenttime":
-      return new Date(given.now).toISOString();
+      return new Date(given.now()).toISOString();
     case "aws:epochtime":
-      return String(Math.floor(given.now / 1000));
+      return String(Math.floor(given.now() / 1000));
     case "aws:referer":
       return request.header("referer");
     case "aws:useragent":
