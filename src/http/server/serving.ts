@@ -1,6 +1,8 @@
 // Passes a request from Node to the handler and writes the response: in order on its connection,
 // within the limits of the port. Sends 100-continue when the handler reads the body.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { probeHeader } from "../probe.ts";
 import { trustAll, trustNone } from "./forwarded.ts";
 import { setLastResponse } from "./last-response.ts";
@@ -64,6 +66,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
 
   return {
     serve(message, response, expects) {
+      if (message.socket.isPaused()) detachParser(message.socket);
       // Node assigns the socket when the previous response is complete.
       if (response.socket !== null) serveNow(message, response, expects);
       else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
@@ -80,6 +83,18 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
     isDraining: () => isDraining,
   };
 }
+
+/**
+ * Node pauses the connection and its parser if an earlier response has not left yet. The parser of a
+ * TLS connection still gets the records that were decrypted with the request, and fails. With a
+ * listener for its bytes, Node keeps them in the stream until it resumes.
+ */
+function detachParser(socket: Socket): void {
+  const isSecure = (socket as Partial<TLSSocket>).encrypted === true;
+  if (isSecure && !socket.listeners("data").includes(ignore)) socket.on("data", ignore);
+}
+
+function ignore(): void {}
 
 interface NodeExchange {
   readonly response: ServerResponse;

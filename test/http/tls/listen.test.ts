@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
-import { type HttpListener, listen } from "../../../src/http/server/listen.ts";
+import { type HttpHandler, type HttpListener, listen } from "../../../src/http/server/listen.ts";
 import { checkPair, PairError } from "../../../src/http/tls/certificate.ts";
 import { createTlsSource, type MutableTlsSource } from "../../../src/http/tls/tls.ts";
 import { converse, restOf } from "../../script/client.ts";
@@ -62,6 +62,34 @@ test("a plain HTTP request to a TLS port gets a 400 that says to use HTTPS", asy
   const answer = await restOf(await converse(port, "GET / HTTP/1.1", "Host: a", ""));
   assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
   assert.match(answer, /This port speaks HTTPS/);
+});
+
+test("a request in two TLS records that arrives before the last response has left is answered", async (t) => {
+  const source = createTlsSource(checkPair(makeCertificate(), Date.now()).pair);
+  const large = Buffer.alloc(32 * 1024 * 1024, "a");
+  let onWritten = () => {};
+  const isWritten = new Promise<void>((resolve) => {
+    onWritten = resolve;
+  });
+  const handler: HttpHandler = async (request) => {
+    if (request.method === "GET") return { status: 200, headers: [], body: large, onSent: onWritten };
+    let count = 0;
+    for await (const chunk of request.body()) count += chunk.length;
+    return { status: 200, headers: [["connection", "close"]], body: `received ${count}` };
+  };
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { tls: source });
+  t.after(() => listening.drain());
+  const socket = await connectSecurely({ port: listening.port!, ca: source.current().certificate });
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await isWritten;
+  const body = "b".repeat(16 * 1024);
+  socket.write(`PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+  const received: Buffer[] = [];
+  for await (const chunk of socket) received.push(chunk as Buffer);
+  const answers = Buffer.concat(received);
+  assert.ok(answers.length > large.length);
+  assert.match(answers.subarray(-200).toString(), /HTTP\/1\.1 200 OK\r\n[^]*received 16384$/);
 });
 
 test("a client that does not complete the TLS handshake is disconnected", async (t) => {
