@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:crypto", "node:http", "node:https", "node:timers/promises"],
-  child: ["node:*"],
+  child: ["async", "node:*"],
   engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
   copy: ["async", "engine", "model", "node:crypto"],
   memory: ["model", ...ports()],
@@ -66,7 +66,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   capability: ["http", "metrics", "model", ...engineTypes(), "node:*"],
   events: ["http", "model", "s3-client", "secrets", ...engineTypes(), "node:*"],
   script: [
-    ...["binding", "capability", "child", "http", "metrics", "model", "script-types.ts", "open.ts"],
+    ...["async", "binding", "capability", "child", "http", "metrics", "model", "script-types.ts", "open.ts"],
     ...[...engineTypes(), "esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
   console: ["audit", "http", "metrics", "model", "oidc", ...engineTypes(), "node:*"],

@@ -1,7 +1,9 @@
 // Starts a child process and exchanges messages with it. The shape of every message is checked. A
 // child that sends an invalid message is killed; other children are not affected.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
+import { createDeferred } from "../async/deferred.ts";
 import { openChannel } from "./channel.ts";
 import { forEachLine } from "./output.ts";
 import { createStandstillWatch, type StandstillWatch } from "./standstill.ts";
@@ -123,15 +125,4 @@ function waitForExit(child: ChildProcess): Promise<string> {
 
 function isStartMessage(message: { readonly kind: string }): message is StartMessage {
   return message.kind === "warm" || message.kind === "ready" || message.kind === "failed";
-}
-
-/** A rejection of the promise is ignored while no caller awaits it. */
-function createDeferred() {
-  let resolve = () => {};
-  let reject: (error: Error) => void = () => {};
-  const promise = new Promise<void>((...settle) => {
-    [resolve, reject] = settle;
-  });
-  promise.catch(() => {});
-  return { promise, resolve, reject };
 }

@@ -45,6 +45,7 @@ interface Endpoint {
 }
 
 /** One script cannot take the requests of another: each socket has its own limits. */
+const fairStarts = createFairStarts();
 const limits = { ...defaultPortLimits, connections: 512, connectionsPerAddress: 512, requests: 256 };
 
 let active: ActiveBridge | undefined;
@@ -84,7 +85,7 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
         });
   const log = (line: string) => send({ kind: "log", script, line: line.slice(0, maxBridgeText) });
   const proxy = createOutbound({ outbound, log });
-  const startFairly = createFairStarts();
+  const startFairly = fairStarts.openSandbox(script);
   const storeFlags = rights.compatibilityFlags.filter(isCompatibilityFlag);
   const listing = parseCompatibility(rights.compatibilityDate, storeFlags);
   const endpoints: Endpoint[] = [

@@ -1,32 +1,71 @@
-// Shares the bridge between sandboxes: in one turn of the event loop, only a few requests of one sandbox
-// start, so that a script with many requests does not delay those of the others.
+// Shares the bridge between sandboxes, so that a script with many requests does not delay those of the
+// others: in one turn of the event loop, only a few requests of one sandbox start. While another
+// script has requests too, a sandbox also pauses after these few, because its runtime and the bridge would
+// otherwise use all processors.
 import type { HttpHandler } from "../../http/server/listen.ts";
 
 /** Enough that a turn is mostly work, and short compared with a request. */
 const defaultMaxStarts = 8;
+/** A sandbox beside other scripts starts up to 2,000 requests a second. */
+const pauseMilliseconds = 4;
+/** A script whose last request is older does not count. */
+const activeMilliseconds = 1000;
 
-/** Returns a function that makes handlers share the starts of one sandbox. */
-export function createFairStarts(maxStarts = defaultMaxStarts): (handle: HttpHandler) => HttpHandler {
-  const waiting: (() => void)[] = [];
-  let started = 0;
+export interface FairStarts {
+  /** Returns a function that makes the handlers of a sandbox share its starts. */
+  openSandbox(script: string): (handle: HttpHandler) => HttpHandler;
+}
 
-  function countStart(): void {
-    if (started++ === 0) setImmediate(startNext);
+interface LastStart {
+  readonly script: string;
+  readonly time: number;
+}
+
+export function createFairStarts(maxStarts = defaultMaxStarts, now = () => performance.now()): FairStarts {
+  let last: LastStart | undefined;
+  /** The last start of another script than that of `last`. */
+  let lastOfAnother: LastStart | undefined;
+
+  function record(script: string): void {
+    if (last?.script !== script) lastOfAnother = last;
+    last = { script, time: now() };
   }
 
-  function startNext(): void {
-    started = 0;
-    for (const start of waiting.splice(0, maxStarts)) {
-      countStart();
-      start();
-    }
+  function isBesideOthers(script: string): boolean {
+    const other = last?.script === script ? lastOfAnother : last;
+    return other !== undefined && now() - other.time < activeMilliseconds;
   }
 
-  return (handle) => (request) => {
-    if (started < maxStarts && waiting.length === 0) {
-      countStart();
-      return handle(request);
+  function openSandbox(script: string): (handle: HttpHandler) => HttpHandler {
+    const waiting: (() => void)[] = [];
+    let started = 0;
+
+    function countStart(): void {
+      record(script);
+      if (started++ === 0) setImmediate(endTurn);
     }
-    return new Promise<void>((resolve) => waiting.push(resolve)).then(() => handle(request));
-  };
+
+    function endTurn(): void {
+      if (started >= maxStarts && isBesideOthers(script)) setTimeout(startNext, pauseMilliseconds);
+      else startNext();
+    }
+
+    function startNext(): void {
+      started = 0;
+      for (const start of waiting.splice(0, maxStarts)) {
+        countStart();
+        start();
+      }
+    }
+
+    return (handle) => (request) => {
+      if (started < maxStarts && waiting.length === 0) {
+        countStart();
+        return handle(request);
+      }
+      return new Promise<void>((resolve) => waiting.push(resolve)).then(() => handle(request));
+    };
+  }
+
+  return { openSandbox };
 }

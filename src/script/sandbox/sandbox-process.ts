@@ -2,6 +2,7 @@
 // bridge as its only connections. Implements the process of a script for the supervisor.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createDeferred } from "../../async/deferred.ts";
 import { createStandstillWatch, type Standstill, type StandstillWatch } from "../../child/standstill.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
@@ -10,6 +11,7 @@ import type { Bridge, OpenSandbox } from "./bridge-handle.ts";
 import { createConnections } from "./connections.ts";
 import { createGate } from "./gate.ts";
 import { openServices, type ServeService } from "./open-services.ts";
+import { lowerPriority, watchBusyRuntime } from "./priority.ts";
 import { residentBytes } from "./process-memory.ts";
 import { translateCompatibility } from "./runtime/compatibility.ts";
 import { findRuntime } from "./runtime/find-runtime.ts";
@@ -43,7 +45,7 @@ const megabyte = 1024 * 1024;
 const startPollMilliseconds = 5;
 /** Age of the last pulse of a runtime that is certainly not idle. */
 const blockedMilliseconds = 2000;
-const memoryCheckMilliseconds = 250;
+const usageCheckMilliseconds = 250;
 /** Time for promises passed to waitUntil after the last request, of which the runtime reports nothing. */
 const graceMilliseconds = 1000;
 /** How long a runtime without requests may take to end. */
@@ -64,12 +66,13 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   let sockets: OpenSandbox | undefined;
   let closeServices: (() => void) | undefined;
   let watch: StandstillWatch | undefined;
+  let checkBusy: (() => Promise<void>) | undefined;
   let pid: number | undefined;
   let endReason: string | undefined;
   let isAbandoned = false;
   let isPulsing = false;
   let hasEnded = false;
-  let memoryCheckedAt = 0;
+  let usageCheckedAt = 0;
   let inFlight = 0;
   let isDraining = false;
   let lastBeat = 0;
@@ -129,6 +132,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   async function waitForPulse(started: RunningRuntime): Promise<void> {
     pid = await started.pid;
     watch = createStandstillWatch(pid);
+    checkBusy = watchBusyRuntime(pid);
     while (!hasEnded) {
       try {
         await gate.pulse();
@@ -164,6 +168,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
   function abandon(): void {
     if (isAbandoned) return;
     isAbandoned = true;
+    if (pid !== undefined && !hasEnded) void lowerPriority(pid);
     for (const listener of abandonListeners) listener();
     abandonListeners.clear();
   }
@@ -188,11 +193,11 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     );
   }
 
-  async function checkMemory(): Promise<void> {
+  async function checkUsage(): Promise<void> {
     const now = performance.now();
-    if (pid === undefined || endReason !== undefined || now - memoryCheckedAt < memoryCheckMilliseconds)
-      return;
-    memoryCheckedAt = now;
+    if (pid === undefined || endReason !== undefined || now - usageCheckedAt < usageCheckMilliseconds) return;
+    usageCheckedAt = now;
+    if (!isAbandoned) await checkBusy?.();
     const used = await residentBytes(pid);
     if (used === undefined || used <= memory.residentMegabytes * megabyte || hasEnded) return;
     endReason = `it used more than ${memory.residentMegabytes} MB of memory`;
@@ -204,7 +209,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     const current = watch;
     if (current === undefined) return { wallMilliseconds: 0, cpuMilliseconds: 0, asleepMilliseconds: 0 };
     sendPulse();
-    await checkMemory();
+    await checkUsage();
     return current.measure();
   }
 
@@ -286,12 +291,4 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
 /** A script without a default export must at least add listeners. */
 function hasListeners(modules: readonly ScriptModule[]): boolean {
   return modules.some(({ contents }) => Buffer.from(contents).includes("addEventListener("));
-}
-
-function createDeferred<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
