@@ -13,7 +13,7 @@ export interface Panel {
   readonly lines: readonly Line[];
 }
 
-const width = 860;
+const width = 920;
 const panelHeight = 250;
 const plot = { left: 90, wide: 470, top: 34, high: 165 } as const;
 

@@ -1,7 +1,10 @@
 // SVG page and text elements shared by the charts; readable on light and dark backgrounds.
 
 /** Colours that colour-blind readers can distinguish, on both backgrounds. The first is Store's. */
-export const colours = ["#d9480f", "#3b82c4", "#2b9a66", "#a855c7", "#b58a00", "#7d8590", "#c2447a"] as const;
+export const colours = [
+  ...["#d9480f", "#3b82c4", "#2b9a66", "#a855c7"],
+  ...["#b58a00", "#7d8590", "#c2447a", "#8a6242"],
+] as const;
 
 const style = `
   text { font: 12px system-ui, sans-serif; fill: #1f2328 }

@@ -89,7 +89,7 @@ test("a request in two TLS records that arrives before the last response has lef
   for await (const chunk of socket) received.push(chunk as Buffer);
   const answers = Buffer.concat(received);
   assert.ok(answers.length > large.length);
-  assert.match(answers.subarray(-200).toString(), /HTTP\/1\.1 200 OK\r\n[^]*received 16384$/);
+  assert.match(answers.subarray(-200).toString(), /HTTP\/1\.1 200 OK\r\n.*received 16384$/s);
 });
 
 test("a client that does not complete the TLS handshake is disconnected", async (t) => {
