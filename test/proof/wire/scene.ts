@@ -59,7 +59,7 @@ export async function openWireScene(): Promise<WireScene> {
     for (const end of ends.reverse()) await end();
   };
   try {
-    const { url, key, server } = await s3Scene(
+    const { url, key, newKey, server } = await s3Scene(
       { after: (end) => void ends.push(end as () => unknown) },
       "dev",
       [],
@@ -69,7 +69,7 @@ export async function openWireScene(): Promise<WireScene> {
     const scriptUrl = server.announced.url;
     return {
       listeners: [
-        s3Listener("the S3 API", url, key),
+        s3Listener("the S3 API", url, { key, goodKey: await newKey() }),
         {
           name: "the script",
           port: server.port,
@@ -101,18 +101,27 @@ export async function openWireScene(): Promise<WireScene> {
   }
 }
 
-function s3Listener(name: string, url: string, key: Key): Listener {
+interface Keys {
+  readonly key: Key;
+  /** For good requests: wrong signatures with the other key reach its limit. */
+  readonly goodKey: Key;
+}
+
+function s3Listener(name: string, url: string, { key, goodKey }: Keys): Listener {
   return {
     name,
     port: Number(new URL(url).port),
     samples: () => s3Samples(url, key),
     async checkGood() {
       const call = { path: "/bucket/good", body: Buffer.from("good") };
-      const put = await sendRaw(url, signRaw(url, { method: "PUT", ...call }, { key, form: "header" }));
+      const put = await sendRaw(
+        url,
+        signRaw(url, { method: "PUT", ...call }, { key: goodKey, form: "header" }),
+      );
       assert.equal(put.status, 200, put.text);
       const got = await sendRaw(
         url,
-        signRaw(url, { method: "GET", path: call.path }, { key, form: "query" }),
+        signRaw(url, { method: "GET", path: call.path }, { key: goodKey, form: "query" }),
       );
       assert.deepEqual([got.status, got.text], [200, "good"]);
     },
@@ -143,7 +152,8 @@ async function impatientListener(ends: (() => unknown)[]): Promise<Listener> {
   );
   ends.push(() => listening.drain());
   const url = `http://127.0.0.1:${listening.port}`;
-  const listener = s3Listener("the impatient listener", url, await credentials.create());
+  const keys = { key: await credentials.create(), goodKey: await credentials.create() };
+  const listener = s3Listener("the impatient listener", url, keys);
   return {
     ...listener,
     async checkGood() {
