@@ -27,8 +27,11 @@ export function isUpgraded(socket: Socket): boolean {
   return upgraded.has(socket);
 }
 
-/** Returns the response in progress. Node removes the socket from a complete response. */
+/**
+ * Returns the response in progress. Node removes the socket from a complete response. After a refusal
+ * the connection has ended, and a response that was not sent before it never is.
+ */
 export function pendingResponse(socket: Socket): ServerResponse | undefined {
   const response = getLastResponse(socket);
-  return response?.socket == null ? undefined : response;
+  return response?.socket == null || socket.writableEnded ? undefined : response;
 }

@@ -228,6 +228,9 @@ function closeSilent(socket: Socket, stallMilliseconds: number, state: ListenerS
     // The limit for a client that reads nothing is longer than for one that sends nothing.
     if ((socket.timeout ?? 0) >= stallMilliseconds) socket.destroy();
     else socket.setTimeout(stallMilliseconds);
+  } else {
+    // Node does not repeat the timeout without new bytes: the handler may read the body only later.
+    socket.setTimeout(socket.timeout ?? stallMilliseconds);
   }
 }
 

@@ -2,13 +2,13 @@
 // a time, answered in order and not read ahead.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
-import { type HttpHandler, listen } from "../../../src/http/server/listen.ts";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { type HttpHandler, type ListenOptions, listen } from "../../../src/http/server/listen.ts";
 import { converse, restOf } from "../../script/client.ts";
 
-async function listenTo(t: TestContext, handler: HttpHandler): Promise<number> {
+async function listenTo(t: TestContext, handler: HttpHandler, options: ListenOptions = {}): Promise<number> {
   const nodeInternals = t.name.endsWith("(internals off)") ? "off" : "on";
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { nodeInternals });
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { ...options, nodeInternals });
   t.after(() => listening.drain());
   return listening.port!;
 }
@@ -93,3 +93,48 @@ async function turnsPassed(): Promise<boolean> {
   for (let i = 0; i < 2000; i++) await turn();
   return false;
 }
+
+testBothWays("a connection that ends while its requests wait is closed", async (t) => {
+  let answer = () => {};
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const nodeInternals = t.name.endsWith("(internals off)") ? "off" : "on";
+  const listening = await listen(
+    async () => {
+      await isAnswered;
+      return { status: 204, headers: [], body: null };
+    },
+    { host: "127.0.0.1", port: 0 },
+    { nodeInternals, silenceMilliseconds: 50 },
+  );
+  const socket = await converse(listening.port!, "GET / HTTP/1.1", "Host: a", "");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HT");
+  assert.match(await restOf(socket), /^HTTP\/1\.1 408 /);
+  answer();
+  // Resolves when no connection is open.
+  await listening.drain();
+});
+
+testBothWays("a client that is silent since before its body is read is disconnected", async (t) => {
+  let fail: (error: unknown) => void = () => {};
+  const failure = new Promise((resolve) => {
+    fail = resolve;
+  });
+  const port = await listenTo(
+    t,
+    async (request) => {
+      // Longer than the limit of silence.
+      await delay(400);
+      try {
+        for await (const _ of request.body());
+      } catch (error) {
+        fail(error);
+      }
+      return { status: 204, headers: [], body: null };
+    },
+    { silenceMilliseconds: 50 },
+  );
+  await converse(port, "PUT / HTTP/1.1", "Host: a", "Content-Length: 5", "", "ab");
+  assert.ok((await failure) instanceof Error);
+});
