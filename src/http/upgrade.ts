@@ -47,8 +47,10 @@ export function serveUpgrades(server: Server, handler: UpgradeHandler, options: 
   server.on("upgrade", (message: IncomingMessage, socket: Socket, first: Buffer) => {
     const asRequest = () => serveAsRequest(server, { message, socket, first });
     // Its answer would overtake the answers of requests before it.
-    if (pendingResponse(socket) !== undefined) {
-      socket.destroy();
+    const pending = pendingResponse(socket);
+    if (pending !== undefined) {
+      pending.once("finish", () => socket.destroySoon());
+      destroyLater(socket);
       return;
     }
     if (headFault(message, maxHeaderLines) !== undefined) return asRequest();
@@ -117,15 +119,11 @@ function answer(socket: Socket, response: UpgradeResponse, limits?: Partial<Rela
   const { body } = response;
   // Bytes that the client still sends would otherwise keep the connection open.
   socket.resume();
-  const linger = () => {
-    const timer = setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
-    socket.once("close", () => clearTimeout(timer));
-  };
   if (typeof body === "string" || body instanceof Uint8Array) {
     const bytes = Buffer.from(body);
     socket.write(headText(response, `Content-Length: ${bytes.length}`, "Connection: close"), "latin1");
     socket.end(bytes);
-    linger();
+    destroyLater(socket);
     return;
   }
   socket.write(headText(response, "Connection: close"), "latin1");
@@ -137,6 +135,12 @@ function answer(socket: Socket, response: UpgradeResponse, limits?: Partial<Rela
   pipeline(body as Readable, socket, (error) => {
     // A body that fails must not look complete.
     if (error) socket.destroy();
-    else linger();
+    else destroyLater(socket);
   });
+}
+
+/** Closes a connection whose client does not close it, or does not read the last response, in time. */
+function destroyLater(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), lingerMilliseconds).unref();
+  socket.once("close", () => clearTimeout(timer));
 }

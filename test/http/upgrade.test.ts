@@ -228,3 +228,33 @@ test("a WebSocket on which no byte passes is closed", async (t) => {
   const socket = await webSocket((server.address() as AddressInfo).port);
   await readAll(socket);
 });
+
+test("a request for a WebSocket behind another request closes the connection after its response", async (t) => {
+  let answer = () => {};
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const listener = await listen(
+    async () => {
+      asked();
+      await isAnswered;
+      return { status: 200, headers: [], body: "first" };
+    },
+    { host: "127.0.0.1", port: 0 },
+    { upgrade: () => assert.fail("it must not be asked") },
+  );
+  t.after(() => listener.drain());
+  const socket = connect(listener.port!, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await isAsked;
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  answer();
+  let text = "";
+  for await (const chunk of socket) text += String(chunk);
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nfirst$/s);
+});
