@@ -119,7 +119,9 @@ async function oneConversation(
   const text = fallsSilent ? whole.slice(0, random.below(whole.length + 1)) : whole;
   try {
     const said = await converse({ port: listener.port, text, random, fallsSilent });
-    counts.answers += readResponses(said.text, said.wasLeft).length;
+    // An echo is sent while its request arrives, and breaks off with it.
+    const mayBreakOff = said.wasLeft || text.includes("/echo");
+    counts.answers += readResponses(said.text, mayBreakOff).length;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`${listener.name}: ${why}\nSent: ${JSON.stringify(text).slice(0, 6000)}`, {
