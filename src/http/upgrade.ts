@@ -46,6 +46,8 @@ export function serveUpgrades(server: Server, handler: UpgradeHandler, options: 
 
   server.on("upgrade", (message: IncomingMessage, socket: Socket, first: Buffer) => {
     const asRequest = () => serveAsRequest(server, { message, socket, first });
+    // Node no longer handles errors of the connection.
+    socket.on("error", () => {});
     // Its answer would overtake the answers of requests before it.
     const pending = pendingResponse(socket);
     if (pending !== undefined) {
@@ -54,7 +56,6 @@ export function serveUpgrades(server: Server, handler: UpgradeHandler, options: 
       return;
     }
     if (headFault(message, maxHeaderLines) !== undefined) return asRequest();
-    socket.on("error", () => {});
     if (upgraded.size >= maxUpgraded) {
       socket.setTimeout(0);
       answer(socket, refusal());

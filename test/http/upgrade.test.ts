@@ -258,3 +258,28 @@ test("a request for a WebSocket behind another request closes the connection aft
   for await (const chunk of socket) text += String(chunk);
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nfirst$/s);
 });
+
+test("a client that resets the connection behind such a request harms nothing", async (t) => {
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const listener = await listen(
+    ({ onDisconnect }) =>
+      new Promise((resolve) => {
+        onDisconnect(() => resolve({ status: 200, headers: [], body: "late" }));
+        asked();
+      }),
+    { host: "127.0.0.1", port: 0 },
+    { upgrade: () => assert.fail("it must not be asked") },
+  );
+  t.after(() => listener.drain());
+  const socket = connect(listener.port!, "127.0.0.1");
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  await isAsked;
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  socket.resetAndDestroy();
+  // Resolves when no connection is open.
+  await listener.drain();
+});

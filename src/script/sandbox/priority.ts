@@ -1,5 +1,6 @@
 // The priority of runtimes: one that is busy for long must not delay short requests of the scripts
-// beside it. Each runtime has a session of its own, and Linux compares only the priorities of sessions.
+// beside it. Each runtime has a session of its own; outside of control groups, Linux gives processor time
+// to sessions first, by their priority.
 import { readdir, writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
 import { mainThreadUsage, type ThreadUsage } from "../../child/usage.ts";
