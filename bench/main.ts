@@ -22,6 +22,7 @@ import { growth } from "./sections/growth.ts";
 import { kv } from "./sections/kv.ts";
 import { latency } from "./sections/latency.ts";
 import { list } from "./sections/list.ts";
+import { many } from "./sections/many.ts";
 import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
 import { multipart } from "./sections/multipart.ts";
@@ -69,6 +70,7 @@ const asked: readonly Section[] = [
   versions,
   peers,
   growth,
+  many,
   cluster,
   clusterModel,
   clusterReads,
