@@ -193,7 +193,7 @@ export function fillDisk(wanted: readonly AnyWanted[], counts: Counts): Command 
 /**
  * Fills the disk around the store's reserve. If the store is using the reserve at that moment, in the
  * background, the ballast takes its space too, and no delete can succeed: fills the disk again after a
- * put has restored the reserve.
+ * put has restored the reserve, and a sweep has left no work for the background.
  */
 async function fillBesideReserve(world: World, subject: Subject): Promise<void> {
   const { reserve } = dataLayout(subject.disk.directory);
@@ -202,6 +202,7 @@ async function fillBesideReserve(world: World, subject: Subject): Promise<void> 
     if (existsSync(reserve)) return;
     subject.disk.free();
     await both(world, subject, await resolve(world, plainPut));
+    await both(world, subject, { do: "sweep" });
   }
   throw new Error("The store does not restore its reserve.");
 }
