@@ -13,9 +13,9 @@ import { damagedError } from "../rows/checksum.ts";
 import { type BucketRow, bucketChecksum } from "../rows/checksummed-rows.ts";
 import { existenceKey, lostError } from "./existence-index.ts";
 import { openBucketDatabase, upgradeRegistry } from "./migrations.ts";
+import { createBucketDatabase } from "./new-database.ts";
 import { hasObjects, isOrphaned } from "./orphaned-buckets.ts";
 import {
-  bucketSchema,
   checkSchemaVersion,
   deletedMark,
   parseDeletedMark,
@@ -30,7 +30,6 @@ import {
   sqliteCode,
   sqliteCorrupt,
 } from "./sqlite.ts";
-import { truncateLog } from "./vacuum.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
@@ -167,12 +166,7 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     const paths = bucketPaths(layout, id);
     const { directory, blobs, segments, open, pins } = paths;
     for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder, { mode: privateFolder });
-    const database = openDatabase(paths.database, { role: "writer", create: "when missing" });
-    inTransaction(database, () => database.exec(bucketSchema));
-    // Otherwise the log would be emptied when the driver closes the database, at any later time:
-    // sweeps would take that for a change.
-    truncateLog(database);
-    database.close();
+    createBucketDatabase(paths.database);
     syncDirectorySync(paths.directory);
     syncDirectorySync(layout.buckets);
     register(registry, id, bucket);
