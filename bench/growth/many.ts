@@ -49,7 +49,7 @@ export async function manyRows(
       "head in any bucket": await time(() => engine.head(bucketName(random(made)), "missing")),
       "list all access keys, for each": (await time(() => credentials.list(), 3)) / count,
       "find any access key": await time(async () => present(await credentials.find(anyKey()), "a key")),
-      "list 10 uploads at the end": await time(async () => {
+      "list the last 10 of ten times as many uploads": await time(async () => {
         const after = { key: uploadKey(made * uploadsPerBucket - 11) };
         sameCount((await engine.listUploads(bucket, { after, limit: 10 })).uploads.length, 10, "uploads");
       }),

@@ -9,7 +9,7 @@ export const many: Section = {
   async run(context) {
     const counts = context.quick ? [100, 1000] : [1000, 10_000, 100_000];
     const lines = await manyRows(context, context.directory, counts);
-    const panel = { title: "Buckets, access keys and uploads, µs", across: "of each", lines };
-    context.picture((footer) => linesOf("How costs grow with many", [panel], footer));
+    const panel = { title: "One operation alone, µs", across: "buckets and access keys", lines };
+    context.picture((footer) => linesOf("How costs grow with buckets, keys and uploads", [panel], footer));
   },
 };

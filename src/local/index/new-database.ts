@@ -1,6 +1,6 @@
-// Creates the database of a new bucket. All new buckets have equal databases, so SQLite creates one
-// for each process, and the buckets get copies of it. The driver keeps the descriptors of a closed
-// database until a garbage collection: thousands of new buckets would use up all of them.
+// Creates the database of a new bucket as a copy of an empty one, which SQLite creates once for each
+// process. If SQLite created each of them, thousands of new buckets would use up all descriptors: the
+// driver keeps those of a closed database until a garbage collection.
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { privateFile } from "../disk/private-files.ts";
 import { bucketSchema } from "./schema.ts";

@@ -1,15 +1,15 @@
 // Databases of new buckets: complete files of their own, made without using up descriptors.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openEngine } from "../../../src/open.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-const descriptors = "/proc/self/fd";
+/** Lists the open descriptors of this process, on Linux and on macOS. */
+const descriptors = "/dev/fd";
 
 test("creating many buckets leaves no descriptors open", async (t) => {
-  if (!existsSync(descriptors)) return t.skip(`NOT TESTED: this system has no ${descriptors}.`);
   const { engine } = await openEngine(await temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.createBucket("first");
@@ -24,7 +24,7 @@ test("every new bucket has a private database of its own, and no other file", as
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
-  for (const name of ["one", "two"].map((text) => `bucket-${text}`)) await engine.createBucket(name);
+  for (const name of ["bucket-one", "bucket-two"]) await engine.createBucket(name);
   const folders = readdirSync(join(directory, "buckets")).map((id) => join(directory, "buckets", id));
   assert.equal(folders.length, 2);
   for (const folder of folders) {
