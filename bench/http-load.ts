@@ -50,27 +50,29 @@ function oneConnection({ port, requests, goesOn, onLatency }: ConnectionLoad): P
       sentAt = performance.now();
       socket.write(requests[count % requests.length]!);
     };
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, send);
-    socket.setEncoding("latin1");
-    socket.on("error", reject);
-    // Has no effect after the last response, because the promise is already resolved.
-    socket.on("close", () => reject(new Error("Cannot measure: the server has closed a connection")));
-    socket.on("data", (text: string) => {
-      pending += text;
+    const onBytes = (length: number, bytes: Uint8Array) => {
+      pending += (bytes as Buffer).toString("latin1", 0, length);
       const head = pending.indexOf("\r\n\r\n");
-      if (head === -1) return;
-      const length = /^content-length: (\d+)/im.exec(pending)?.[1];
-      if (!pending.startsWith("HTTP/1.1 200") || length === undefined) {
+      if (head === -1) return true;
+      const declared = /content-length: (\d+)/i.exec(pending)?.[1];
+      if (!pending.startsWith("HTTP/1.1 200") || declared === undefined) {
         socket.destroy();
         reject(new Error(`Cannot measure: the server answered ${pending.slice(0, 80)}`));
-        return;
+        return false;
       }
-      if (pending.length < head + 4 + Number(length)) return;
+      if (pending.length < head + 4 + Number(declared)) return true;
       pending = "";
       count++;
       onLatency?.(performance.now() - sentAt);
       if (goesOn()) send();
       else socket.end(() => resolve(count));
-    });
+      return true;
+    };
+    // One buffer for all reads: a new one for each would double the cost of the client.
+    const onread = { buffer: Buffer.alloc(64 * 1024), callback: onBytes };
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true, onread }, send);
+    socket.on("error", reject);
+    // Has no effect after the last response, because the promise is already resolved.
+    socket.on("close", () => reject(new Error("Cannot measure: the server has closed a connection")));
   });
 }

@@ -19,35 +19,45 @@ export interface S3Peer {
   readonly putBar?: number | undefined;
 }
 
-export async function smallRows(context: Context, store: S3Server, peers: readonly S3Peer[]): Promise<void> {
+/** Number of connections of the small requests. */
+const lanes = 64;
+
+/** `putLimits` are servers that can only store objects. */
+export async function smallRows(
+  context: Context,
+  store: S3Server,
+  peers: readonly S3Peer[],
+  putLimits: readonly S3Peer[] = [],
+): Promise<void> {
   const { seconds } = context.pace;
   const body = randomBytes(KiB);
-  const gets = (server: S3Server, connections: number) => {
-    const load = { port: server.port, connections, paths: signedPaths(server, "GET", connections) };
+  const gets = (server: S3Server) => {
+    const load = { port: server.port, connections: lanes, paths: signedPaths(server, "GET", lanes) };
     return (forSeconds = seconds) => requestsPerSecond({ ...load, seconds: forSeconds });
   };
-  const puts = (server: S3Server, connections: number) => {
-    const load = { port: server.port, connections, paths: signedPaths(server, "PUT", connections) };
+  const puts = (server: S3Server) => {
+    const load = { port: server.port, connections: lanes, paths: signedPaths(server, "PUT", lanes) };
     return (forSeconds = seconds) => requestsPerSecond({ ...load, method: "PUT", body, seconds: forSeconds });
   };
   for (const server of [store, ...peers.map((peer) => peer.server)]) {
     context.progress(`warming ${server.name}`);
     await forEach(keys, 16, (index) => putObject(server, keyOf(index), body));
-    await warmed(gets(server, 16));
-    await warmed(puts(server, 16));
-    await warmed(gets(server, 16));
+    await warmed(gets(server));
+    await warmed(puts(server));
+    await warmed(gets(server));
   }
-  const row = { size: KiB, unit: "op/s" } as const;
+  for (const { server } of putLimits) await warmed(puts(server));
+  const row = { size: KiB, lanes, unit: "op/s" } as const;
   await compare(context, {
-    ...{ what: "S3 GET", ...row, lanes: 16, round: () => gets(store, 16)() },
+    ...{ what: "S3 GET", ...row, round: () => gets(store)() },
     limits: peers.map(({ server, getBar }): Limit => {
-      return { name: server.name, round: () => gets(server, 16)(), bar: getBar };
+      return { name: server.name, round: () => gets(server)(), bar: getBar };
     }),
   });
   await compare(context, {
-    ...{ what: "S3 PUT, durable", ...row, lanes: 64, round: () => puts(store, 64)() },
-    limits: peers.map(({ server, putBar }): Limit => {
-      return { name: nameWithSync(server), round: () => puts(server, 64)(), bar: putBar };
+    ...{ what: "S3 PUT, durable", ...row, round: () => puts(store)() },
+    limits: [...peers, ...putLimits].map(({ server, putBar }): Limit => {
+      return { name: nameWithSync(server), round: () => puts(server)(), bar: putBar };
     }),
   });
 }

@@ -7,6 +7,7 @@ import { listen } from "../../src/http/server/listen.ts";
 import { encodeText } from "../../src/http/sigv4.ts";
 import { openEngine } from "../../src/open.ts";
 import { createS3Handler } from "../../src/s3/handler.ts";
+import { s3PortOptions } from "../../src/s3/server/port.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { type Raw, sendRaw, signRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";
@@ -29,7 +30,11 @@ async function startListener(t: TestContext): Promise<ShortTimeoutListener> {
   const credentials = createCredentials(documents, Buffer.alloc(32, 1), Date.now);
   const key = await credentials.create();
   const handler = createS3Handler({ engine, credentials, domains: [], now: Date.now, log: () => {} });
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { silenceMilliseconds });
+  const listening = await listen(
+    handler,
+    { host: "127.0.0.1", port: 0 },
+    { ...s3PortOptions, silenceMilliseconds },
+  );
   t.after(async () => {
     await listening.drain();
     await engine.close();

@@ -7,6 +7,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { listen } from "../../src/http/server/listen.ts";
 import { openEngine } from "../../src/open.ts";
 import { createS3Handler } from "../../src/s3/handler.ts";
+import { s3PortOptions } from "../../src/s3/server/port.ts";
 
 export interface S3Service {
   readonly port: number;
@@ -26,7 +27,7 @@ export async function startS3Service(t: Pick<TestContext, "after">): Promise<S3S
   const bucket = "shelf";
   await engine.createBucket(bucket);
   const handler = createS3Handler({ engine, credentials, domains: [], now: Date.now, log: () => {} });
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 });
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, s3PortOptions);
   t.after(async () => {
     await listening.drain();
     await engine.close();

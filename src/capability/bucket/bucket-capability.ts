@@ -24,7 +24,7 @@ export const bucketListenOptions = {
   refusal: bucketRefusal,
   // The metadata of a GET is a header: a list has up to four texts of 1 KiB, each escaped by JSON.
   headerBytes: 64 * 1024,
-  shortRequests: "direct",
+  shortRequests: "direct when complete",
 } as const satisfies ListenOptions;
 
 const reads: ReadonlyMap<string, Operation> = new Map([

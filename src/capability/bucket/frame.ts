@@ -1,8 +1,8 @@
 // Reads the frame of a request: JSON in a header, or JSON at the start of the body, before the bytes
 // of an object. Only the JSON is buffered; its size is limited.
 import type { Source } from "../../engine/engine.ts";
+import { release } from "../../http/server/body/release-buffer.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
-import { release } from "../../http/server/release-buffer.ts";
 import { limits } from "../../model/limits.ts";
 import { type Fields, isFields } from "../../model/shape.ts";
 import { FrameError } from "./errors.ts";

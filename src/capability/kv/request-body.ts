@@ -1,8 +1,8 @@
 // The body of a request, of which a refusal leaves a part unread. The runtime reads a response only
 // after it has sent the whole body, so the rest is read and discarded before the response.
 import type { Source } from "../../engine/engine.ts";
+import { release } from "../../http/server/body/release-buffer.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
-import { release } from "../../http/server/release-buffer.ts";
 import { KeyValueError } from "../../model/key-value.ts";
 
 export interface RequestBody {

@@ -5,6 +5,7 @@ import { createServer as createAcceptor, type Server as NetServer, type Socket }
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { serveTunnels, type TunnelHandler } from "../tunnel.ts";
 import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
+import type { DirectReader } from "./body/zero-copy-body.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
@@ -15,7 +16,6 @@ import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
 import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
 import { createShortRequests } from "./short-requests.ts";
-import type { DirectReader } from "./zero-copy-body.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -106,8 +106,11 @@ export interface ListenOptions {
    * trusted and which expects status 102. Other peers get plain HTTP; a runtime may omit Host.
    */
   readonly peer?: "supervisor" | "client" | "runtime" | undefined;
-  /** Serves short requests without Node's HTTP server, which costs less; default: "node". */
-  readonly shortRequests?: "direct" | "node" | undefined;
+  /**
+   * Serves short requests without Node's HTTP server, which costs less; default: "node". With
+   * "direct when complete", the handler of a short request starts when its body has arrived.
+   */
+  readonly shortRequests?: "direct" | "direct when complete" | "node" | undefined;
 }
 
 /** How long idle connections of clients stay open while the listener ends. */
@@ -159,17 +162,19 @@ export async function listen(
     tls === undefined || isInternal
       ? undefined
       : createHandshakes(tls, { silenceMilliseconds, errorEvents: tlsErrorEvents });
-  const serveConnection =
-    options.shortRequests === "direct" && !isInternal
-      ? createShortRequests(handler, {
-          ...{ server, serving, trusted, streams: state.streams },
-          ...{ headerBytes, idleMilliseconds, stallMilliseconds },
-          clients: "path" in address ? "on a socket" : "on a port",
-        })
-      : (socket: Socket) => void server.emit("connection", socket);
+  const { shortRequests = "node" } = options;
+  const isDirect = shortRequests !== "node" && !isInternal;
+  const serveConnection = isDirect
+    ? createShortRequests(handler, {
+        ...{ server, serving, trusted, streams: state.streams },
+        ...{ headerBytes, idleMilliseconds, stallMilliseconds },
+        clients: "path" in address ? "on a socket" : "on a port",
+        waitsForBody: shortRequests === "direct when complete",
+      })
+    : (socket: Socket) => void server.emit("connection", socket);
   const acceptor =
     handshakes === undefined
-      ? options.shortRequests === "direct"
+      ? isDirect
         ? createAcceptor({ noDelay: true }, serveConnection)
         : server
       : createAcceptor({ pauseOnConnect: true, noDelay: true }, (socket) =>

@@ -1,11 +1,11 @@
 // Converts Node's message to the request that handlers get, with the client's address.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { readBody, readBufferedBody } from "./body/request-body.ts";
+import { createDirectReader } from "./body/zero-copy-body.ts";
 import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { HttpRequest } from "./listen.ts";
 import type { ListenerState } from "./listener-state.ts";
-import { readBody, readBufferedBody } from "./request-body.ts";
-import { createDirectReader } from "./zero-copy-body.ts";
 
 export interface RequestContext {
   readonly state: ListenerState;

@@ -1,7 +1,8 @@
 // Writes a response: a small body in one write with the head, a large body with backpressure.
 import type { ServerResponse } from "node:http";
+import { type BodyTarget, sendBody } from "./body/send-body.ts";
 import { dropRest, mustLinger } from "./linger.ts";
-import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
+import type { HttpBody, HttpResponse } from "./listen.ts";
 import type { ListenerState } from "./listener-state.ts";
 import type { NodeInternals } from "./node-internals.ts";
 
@@ -30,7 +31,7 @@ export async function writeAnswer(
     } else endWith(response, sendsBody ? body : null, state.internals);
     onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
-    await stream(body, response, { streams: state.streams, onSent });
+    await sendBody(body, toTarget(response), { streams: state.streams, onSent });
   } else {
     response.end();
     onSent?.(0, !response.destroyed);
@@ -76,85 +77,12 @@ function bodyLength(body: HttpBody): number | undefined {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
-/** The body has a wrong length. The connection is closed, so that the client notices. */
-class LengthMismatch extends Error {
-  constructor(declared: number | undefined, produced: number) {
-    super(`A response declared a body of ${declared} bytes, but its stream produced ${produced}.`);
-  }
-}
-
-/**
- * With at most this many streams, each prepares its next chunk while the client receives the last
- * one. With more, the chunks would use too much memory.
- */
-const maxPreparingStreams = 8;
-/**
- * How long the head of a body of known length waits for the first chunk, so that both are one packet:
- * the chunk is read from a disk and arrives soon. A script's stream may begin at any time.
- */
-const headMilliseconds = 5;
-/** A body up to this size ends without waiting until the client has received it. */
-const smallBody = 64 * 1024;
-
-async function stream(
-  body: ByteSource,
-  response: ServerResponse,
-  { streams, onSent }: Pick<ListenerState, "streams"> & Pick<HttpResponse, "onSent">,
-): Promise<void> {
-  const chunks = body.chunks()[Symbol.asyncIterator]();
-  let isGone = false;
-  let sent = 0;
-  const declaredBytes = body.length ?? Number.POSITIVE_INFINITY;
-  let wake = () => {};
-  const onClose = () => {
-    isGone = true;
-    wake();
-    if (response.writableFinished) return;
-    body.cancel(new Error("The client disconnected.")).catch(() => {
-      // The client has disconnected, so the error cannot be reported.
-    });
+function toTarget(response: ServerResponse): BodyTarget {
+  return {
+    output: response,
+    sendHead: () => response.write(emptyBytes),
+    write: (chunk, onWritten) => response.write(chunk, onWritten),
+    endsSmallBodies: true,
+    end: () => response.end(),
   };
-  // The client may have disconnected before the body was ready.
-  if (response.destroyed) onClose();
-  else response.once("close", onClose);
-  response.on("drain", () => wake());
-  const waitForDrain = () =>
-    new Promise<void>((resolve) => {
-      wake = resolve;
-      if (isGone) resolve();
-    });
-  // Send the head without waiting for a slow first chunk.
-  const head = setTimeout(() => response.write(emptyBytes), body.length === undefined ? 0 : headMilliseconds);
-  streams.outgoing++;
-  let next: Promise<IteratorResult<Uint8Array>> | undefined;
-  try {
-    while (!isGone) {
-      const { done, value } = await (next ?? chunks.next());
-      next = undefined;
-      clearTimeout(head);
-      if (isGone || done === true) break;
-      const onWritten = body.release === undefined ? undefined : () => body.release!(value);
-      // Bytes beyond the declared length would look like the next response to the client.
-      if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
-      sent += value.length;
-      if (response.write(value, onWritten)) continue;
-      if (sent === declaredBytes && sent <= smallBody) continue;
-      if (streams.outgoing <= maxPreparingStreams) {
-        next = chunks.next();
-        // The promise is awaited above, where a failure is thrown.
-        next.catch(() => {});
-      }
-      await waitForDrain();
-    }
-    if (isGone) return;
-    if (body.length !== undefined && sent < body.length) throw new LengthMismatch(body.length, sent);
-    response.end();
-  } catch (error) {
-    isGone = true;
-    throw error;
-  } finally {
-    clearTimeout(head);
-    streams.outgoing--;
-    onSent?.(sent, !isGone);
-  }
 }

@@ -6,9 +6,10 @@ import type { TLSSocket } from "node:tls";
 import { probeHeader } from "../probe.ts";
 import { type AfterResponse, readShortRequests, type ShortRequest } from "../wire/read-short-requests.ts";
 import { type Framing, formatResponseHead } from "../wire/response-text.ts";
+import { type BodyTarget, sendBody } from "./body/send-body.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { maxHeaderLines } from "./limits.ts";
-import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "./listen.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./listen.ts";
 import type { OpenStreams } from "./listener-state.ts";
 import { withForwardedSender } from "./request.ts";
 import type { Serving } from "./serving.ts";
@@ -21,11 +22,10 @@ export interface ShortRequestOptions {
   readonly headerBytes: number;
   readonly idleMilliseconds: number;
   readonly stallMilliseconds: number;
-  /**
-   * Clients on a port get the headers Date, Connection and Keep-Alive, and a handler that starts
-   * before a body has arrived. Runtimes on a Unix socket need neither.
-   */
+  /** Clients on a port get the headers Date, Connection and Keep-Alive; a runtime needs none. */
   readonly clients: "on a port" | "on a socket";
+  /** Whether a handler starts only when a short body has arrived completely. */
+  readonly waitsForBody: boolean;
 }
 
 /** Returns a function that serves a new connection. */
@@ -34,8 +34,7 @@ export function createShortRequests(
   options: ShortRequestOptions,
 ): (socket: Socket) => void {
   const { server, serving, streams, headerBytes, idleMilliseconds, stallMilliseconds } = options;
-  const isPort = options.clients === "on a port";
-  const keepAliveSeconds = isPort ? Math.floor(idleMilliseconds / 1000) : undefined;
+  const keepAliveSeconds = options.clients === "on a port" ? Math.floor(idleMilliseconds / 1000) : undefined;
 
   async function serve(short: ShortRequest): Promise<AfterResponse> {
     const request = toRequest(short, options.trusted);
@@ -52,13 +51,17 @@ export function createShortRequests(
     const bytes = isWhole ? toBuffer(body) : undefined;
     const mayHaveBody = status !== 204 && status !== 304;
     const { text, framing, closes } = formatResponseHead({
-      ...{ status, statusText, headers, keepAliveSeconds, closes: serving.isDraining() },
+      status,
+      statusText,
+      headers,
+      keepAliveSeconds,
+      closes: head.closes || serving.isDraining(),
       length: isWhole ? bytes!.length : body.length,
       isBodyAllowed: mayHaveBody && !(head.method === "HEAD" && body === null),
     });
     const sendsBody = mayHaveBody && head.method !== "HEAD";
     if (!isWhole && sendsBody) {
-      await stream(body, { socket, text, framing, streams, onSent });
+      await sendBody(body, toTarget(socket, text, framing), { streams, onSent });
     } else {
       const isFlushed = writeWhole(socket, text, sendsBody ? bytes! : noBytes);
       onSent?.(sendsBody ? (bytes?.length ?? 0) : 0, !socket.destroyed);
@@ -71,7 +74,7 @@ export function createShortRequests(
   return (socket) =>
     readShortRequests(socket, {
       ...{ maxHeadBytes: headerBytes, idleMilliseconds, stallMilliseconds, serve },
-      waitsForBody: !isPort,
+      waitsForBody: options.waitsForBody,
       accepts: ({ rawHeaders, byName }) =>
         rawHeaders.length <= 2 * maxHeaderLines && !byName.has(probeHeader),
       tryBegin: serving.tryBegin,
@@ -88,7 +91,10 @@ function toRequest({ socket, head, body, onDisconnect }: ShortRequest, trusted: 
   const { method, target, rawHeaders, byName, contentLength } = head;
   let bytesRead = 0;
   const request: HttpRequest = {
-    ...{ method, target, rawHeaders, onDisconnect },
+    method,
+    target,
+    rawHeaders,
+    onDisconnect,
     header: (name) => byName.get(name),
     scheme: (socket as TLSSocket).encrypted === true ? "https" : "http",
     address: () => plainAddress(socket.remoteAddress ?? ""),
@@ -144,56 +150,31 @@ function waitForDrain(socket: Socket): Promise<void> {
   });
 }
 
-interface StreamOptions extends Pick<HttpResponse, "onSent"> {
-  readonly socket: Socket;
-  /** The head. */
-  readonly text: string;
-  readonly framing: Framing;
-  readonly streams: OpenStreams;
-}
-
-/** The connection is closed if the body fails or has a wrong length, so that the client notices. */
-async function stream(body: ByteSource, options: StreamOptions): Promise<void> {
-  const { socket, text, framing, streams, onSent } = options;
-  const chunks = body.chunks()[Symbol.asyncIterator]();
-  let isGone = false;
-  let sent = 0;
-  let wake = () => {};
-  const onDrain = () => wake();
-  const onClose = () => {
-    isGone = true;
-    wake();
-    // The client has disconnected, so an error cannot be reported.
-    body.cancel(new Error("The client disconnected.")).catch(() => {});
+/** `head` is sent with the first chunk. */
+function toTarget(socket: Socket, head: string, framing: Framing): BodyTarget {
+  let pendingHead: string | undefined = head;
+  const sendHead = () => {
+    if (pendingHead !== undefined) socket.write(pendingHead, "latin1");
+    pendingHead = undefined;
   };
-  if (socket.destroyed) onClose();
-  else socket.on("close", onClose).on("drain", onDrain);
-  socket.write(text, "latin1");
-  streams.outgoing++;
-  try {
-    while (!isGone) {
-      const { done, value } = await chunks.next();
-      if (isGone || done === true) break;
-      sent += value.length;
-      if (sent > (body.length ?? Number.POSITIVE_INFINITY)) throw new RangeError("The body is too long.");
-      const onWritten = body.release === undefined ? undefined : () => body.release!(value);
-      if (writeChunk(socket, value, { framing, onWritten })) continue;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (isGone) resolve();
-      });
-    }
-    if (isGone) return;
-    if (body.length !== undefined && sent < body.length) throw new RangeError("The body is too short.");
-    if (framing === "chunked") socket.write("0\r\n\r\n", "latin1");
-  } catch (error) {
-    isGone = true;
-    throw error;
-  } finally {
-    socket.off("close", onClose).off("drain", onDrain);
-    streams.outgoing--;
-    onSent?.(sent, !isGone);
-  }
+  return {
+    output: socket,
+    sendHead,
+    write(chunk, onWritten) {
+      socket.cork();
+      sendHead();
+      const isFlushed = writeChunk(socket, chunk, { framing, onWritten });
+      socket.uncork();
+      return isFlushed;
+    },
+    // The next request of the connection is read when the body has left: else its client could fill
+    // the memory with responses that it does not receive.
+    endsSmallBodies: false,
+    end() {
+      sendHead();
+      if (framing === "chunked") socket.write("0\r\n\r\n", "latin1");
+    },
+  };
 }
 
 function writeChunk(
@@ -204,10 +185,7 @@ function writeChunk(
   if (framing === "length") return socket.write(chunk, onWritten);
   // An empty chunk would end the body.
   if (chunk.length === 0) return true;
-  socket.cork();
   socket.write(`${chunk.length.toString(16)}\r\n`, "latin1");
   socket.write(chunk, onWritten);
-  const isFlushed = socket.write("\r\n", "latin1");
-  socket.uncork();
-  return isFlushed;
+  return socket.write("\r\n", "latin1");
 }

@@ -14,6 +14,8 @@ export interface RequestHead extends Omit<HeaderFields, "hasRepeated"> {
   readonly target: string;
   /** Undefined if the request has no body. */
   readonly contentLength: number | undefined;
+  /** Whether the client wants the connection to be closed after the response. */
+  readonly closes: boolean;
 }
 
 export interface ResponseHead extends HeaderFields {
@@ -28,6 +30,7 @@ const plainTarget = /^\/[\x21-\x7e]*$/;
 const unsafe = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const length = /^\d{1,15}$/;
+const keepAlive = "keep-alive";
 
 /** Headers that change how a request is read or answered. */
 const specialHeaders = ["transfer-encoding", "expect", "upgrade"] as const;
@@ -45,12 +48,13 @@ export function parseRequestHead(text: string): RequestHead | undefined {
   if (fields === undefined || fields.hasRepeated) return undefined;
   const { rawHeaders, byName } = fields;
   for (const name of specialHeaders) if (byName.has(name)) return undefined;
-  const connection = byName.get("connection");
-  if (!byName.has("host") || (connection !== undefined && !isKeepAlive(connection))) return undefined;
+  const connection = byName.get("connection")?.toLowerCase() ?? keepAlive;
+  const closes = connection === "close";
+  if (!byName.has("host") || (!closes && connection !== keepAlive)) return undefined;
   const declared = byName.get("content-length");
   if (declared !== undefined && !length.test(declared)) return undefined;
   const contentLength = declared === undefined ? undefined : Number(declared);
-  return { method, target, rawHeaders, byName, contentLength };
+  return { method, target, rawHeaders, byName, contentLength, closes };
 }
 
 /** Returns undefined if the head is not valid. */
@@ -104,10 +108,6 @@ function skipSpacesBack(text: string, from: number, end: number): number {
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
-}
-
-function isKeepAlive(value: string): boolean {
-  return value === "keep-alive" || value.toLowerCase() === "keep-alive";
 }
 
 /** Cache of header names: few are used, and checking one costs more than finding it. */

@@ -36,6 +36,9 @@ export type AfterResponse = "keep" | "close";
 /** Longer bodies are streamed, by Node's HTTP server. Each connection can hold one in memory. */
 const maxShortBody = 32 * 1024;
 
+/** Bytes that wait for the rest of a request are joined when they have come in this many parts. */
+const maxParts = 16;
+
 const busy = Symbol("busy");
 
 /** Whether a request of the connection is being received or answered here. */
@@ -66,6 +69,8 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
   function onData(chunk: Buffer): void {
     parts.push(chunk);
     size += chunk.length;
+    // A body that arrives byte by byte would take hundreds of bytes of memory for each.
+    if (parts.length === maxParts) parts = [Buffer.concat(parts)];
     // One request at a time: the connection is not read while a response is pending.
     if (isServing) socket.pause();
     else if (partial === undefined || size >= partial.end) takeNext();

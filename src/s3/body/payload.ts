@@ -1,7 +1,7 @@
 // Opens the body of a request: decodes aws-chunked, and verifies the hash of x-amz-content-sha256.
 import { createHash } from "node:crypto";
 import type { ByteStream, DirectReader } from "../../engine/engine.ts";
-import { release } from "../../http/server/release-buffer.ts";
+import { release } from "../../http/server/body/release-buffer.ts";
 import { sha256, unsignedPayload } from "../../http/sigv4.ts";
 import { type Authentication, constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";

@@ -10,18 +10,14 @@ import { createNotificationRules } from "../../events/rules.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { createOpenStreams } from "../../http/server/listener-state.ts";
-import { plainRefusal, type RefusalStatus, type RefusalText } from "../../http/server/refusal.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { openEngine } from "../../open.ts";
-import { errorDocument } from "../body/xml-writer.ts";
-import { S3Error } from "../errors.ts";
 import { createS3Handler } from "../handler.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
+import { s3PortOptions } from "./port.ts";
 
-/** Limit for the headers of a request, including object metadata. */
-const headerBytes = 64 * 1024;
 const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
 let tls: MutableTlsSource | undefined;
 let observer: Observer | undefined;
@@ -65,7 +61,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const listening = await listen(
     handler,
     { fd: listenerDescriptor },
-    { headerBytes, refusal, tls, trusted, limits, probe, streams },
+    { ...s3PortOptions, tls, trusted, limits, probe, streams },
   );
   const closeEngine = async () => {
     await auditAggregator.flush();
@@ -73,27 +69,6 @@ async function open(messageOptions: OpenS3): Promise<void> {
   };
   running = { listening, close: closeEngine };
   sendToParent({ kind: "ready" });
-}
-
-/** Formats S3 error bodies for requests that are refused before they reach the handler. */
-const refusal: RefusalText = (status) => {
-  const { code, message } = refusalError(status);
-  return {
-    type: "application/xml",
-    body: errorDocument([
-      ["Code", code],
-      ["Message", message],
-    ]),
-  };
-};
-
-function refusalError(status: RefusalStatus): S3Error {
-  const { body: message } = plainRefusal(status);
-  if (status === 408) return new S3Error("RequestTimeout");
-  if (status === 431) return new S3Error("RequestHeaderSectionTooLarge");
-  if (status === 501) return new S3Error("NotImplemented", { message });
-  if (status === 503) return new S3Error("SlowDown");
-  return new S3Error("BadRequest", { message });
 }
 
 async function close(): Promise<void> {

@@ -95,7 +95,7 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
     }),
     ...namespaces.map((namespace, i) => {
       const handle = startFairly(createKvCapability({ engine, namespace }));
-      return { name: socketNames.kv(i), handle, options: { shortRequests: "direct" } as const };
+      return { name: socketNames.kv(i), handle, options: { shortRequests: "direct when complete" } as const };
     }),
     {
       name: socketNames.outbound,

@@ -56,18 +56,60 @@ test("pipelined requests are answered in order, also with their bytes split anyw
   }
 });
 
-test("a response has the headers that Node's HTTP server would send", async (t) => {
-  const texts = [];
-  for (const shortRequests of ["direct", "node"] as const) {
-    const port = await listenTo(t, echo, { shortRequests });
-    texts.push(
-      (await talk(port, get))
-        .replace(/Date: [^\r]*/, "Date")
-        .split("\r\n")
-        .sort(),
-    );
+const closing = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+
+for (const [what, request] of [
+  ["", get],
+  [" to a client that closes its connection", closing],
+] as const) {
+  test(`a response${what} has the headers that Node's HTTP server would send`, async (t) => {
+    const texts = [];
+    for (const shortRequests of ["direct", "node"] as const) {
+      const port = await listenTo(t, echo, { shortRequests });
+      texts.push(
+        (await talk(port, request))
+          .replace(/Date: [^\r]*/, "Date")
+          .split("\r\n")
+          .sort(),
+      );
+    }
+    assert.deepEqual(texts[0], texts[1]);
+  });
+}
+
+test("a connection is closed after the response if the client asks for it, and reads no later request", async (t) => {
+  const port = await listenTo(t, echo);
+  const socket = connect({ port, host: "127.0.0.1" });
+  // The client does not close its side: the server must.
+  socket.write(closing + get);
+  assert.deepEqual(bodies(await readAll(socket)), ["/a 0"]);
+});
+
+test("a handler that needs the whole body starts when it has arrived, also byte by byte", async (t) => {
+  let started = 0;
+  const handler: HttpHandler = (request) => {
+    started++;
+    return { status: 200, headers: [], body: `/b ${request.bufferedBody!()!.length}` };
+  };
+  const port = await listenTo(t, handler, { shortRequests: "direct when complete" });
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const text = readAll(socket);
+  socket.write(put.replace("3", "200"));
+  for (let i = 0; i < 199; i++) {
+    await new Promise((resolve) => socket.write("a", resolve));
+    await new Promise((resolve) => setImmediate(resolve));
   }
-  assert.deepEqual(texts[0], texts[1]);
+  assert.equal(started, 0);
+  socket.end(`a${closing}`);
+  assert.deepEqual(bodies(await text), ["/b 200", "/b 0"]);
+});
+
+test("a client that stays silent before its body is complete is disconnected", async (t) => {
+  const options = { shortRequests: "direct when complete", idleMilliseconds: 100 } as const;
+  const port = await listenTo(t, echo, options);
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.write(`${put}ab`);
+  assert.equal(await readAll(socket), "");
 });
 
 const handedOver: readonly (readonly [string, string, RegExp])[] = [
@@ -83,11 +125,7 @@ const handedOver: readonly (readonly [string, string, RegExp])[] = [
   ],
   ["HTTP/1.0", "GET /a HTTP/1.0\r\n\r\n", /\/a 0/],
   ["a large body", `${put.replace("3", "100000")}${"a".repeat(100_000)}`, /\/b 100000/],
-  [
-    "Connection: close",
-    "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-    /Connection: close[\s\S]*\/a 0/,
-  ],
+  ["another option of the connection", get.replace("\r\n\r\n", "\r\nConnection: x\r\n\r\n"), /\/a 0/],
   ["no host", "GET /a HTTP/1.1\r\n\r\n", /^HTTP\/1.1 400 /],
   ["a bare line feed", "GET /a HTTP/1.1\nHost: a\n\n", /^HTTP\/1.1 (400|200) /],
   [
@@ -120,6 +158,36 @@ test("a body of unknown length is sent in chunks, and one of known length as it 
   });
   assert.match(await talk(port, get), /chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n$/);
   assert.match(await talk(port, get.replace("/a", "/b")), /content-length: 5\r\n\r\nabcde$/);
+});
+
+test("a client that receives slowly gets the whole body, and then the next response", async (t) => {
+  const size = 4 * 1024 * 1024;
+  const chunkBytes = 64 * 1024;
+  let ahead = 0;
+  let most = 0;
+  const body = {
+    length: size,
+    async *chunks() {
+      for (let sent = 0; sent < size; sent += chunkBytes) {
+        most = Math.max(most, ++ahead);
+        yield Buffer.alloc(chunkBytes, "x");
+      }
+    },
+    release: () => void ahead--,
+    cancel: async () => {},
+  };
+  const port = await listenTo(t, ({ target }) =>
+    target === "/a" ? { status: 200, headers: [], body } : { status: 200, headers: [], body: "/b 0" },
+  );
+  const socket = connect({ port, host: "127.0.0.1" });
+  socket.pause();
+  socket.write(get + closing.replace("/a", "/b"));
+  const text = await readAll(socket.resume());
+  assert.match(text, /^HTTP[\s\S]*?\r\n\r\nx{100}/);
+  assert.equal(text.split("x").length - 1, size);
+  assert.match(text, /x{100}HTTP\/1.1 200 [\s\S]*\/b 0$/);
+  // One chunk is being sent, one is in the buffer of the connection, and one is prepared.
+  assert.ok(most <= 3, `${most} chunks were in memory`);
 });
 
 test("a body of the wrong length closes the connection", async (t) => {

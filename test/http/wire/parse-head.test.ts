@@ -21,6 +21,13 @@ test("a request head in the common form is parsed, with headers as sent", () => 
 const start = "GET / HTTP/1.1";
 const host = "Host: a";
 
+test("a request head says whether the connection closes after the response", () => {
+  const closes = (...options: string[]) => parseRequestHead(lines(start, host, ...options))?.closes;
+  assert.equal(closes("Connection: Close"), true);
+  assert.equal(closes("connection: Keep-Alive"), false);
+  assert.equal(closes(), false);
+});
+
 const uncommon: readonly (readonly [string, string])[] = [
   ["without a host", lines(start)],
   ["of HTTP/1.0", lines("GET / HTTP/1.0", host)],
@@ -37,7 +44,6 @@ const uncommon: readonly (readonly [string, string])[] = [
   ["with a transfer encoding", lines(start, host, "Transfer-Encoding: chunked")],
   ["with an expectation", lines(start, host, "Expect: 100-continue")],
   ["with an upgrade", lines(start, host, "Upgrade: websocket")],
-  ["that closes the connection", lines(start, host, "Connection: close")],
   ["with a list of connection options", lines(start, host, "Connection: keep-alive, x-secret")],
   ["with a space before a colon", lines(start, "Host : a")],
   ["with a continued line", lines(start, host, " b")],

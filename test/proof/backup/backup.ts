@@ -16,6 +16,8 @@ import type { Budget, Figures, Proof } from "../proof.ts";
 const processes = 3;
 /** After this many backups, a new backup directory is used and a writer is killed. */
 const newPlaceEvery = 5;
+/** A store grows with each killed writer, and backups with it; after this many places, a new one. */
+const placesPerStore = 2;
 
 export const backup: Proof = {
   name: "backup",
@@ -53,7 +55,8 @@ interface Scene {
 }
 
 async function prove(directory: string, budget: Budget): Promise<Figures> {
-  const data = join(directory, "data");
+  const random = createRandom(budget.seed);
+  const took = new Map<string, number>();
   const counts: Counts = {
     backups: 0,
     objects: 0,
@@ -62,18 +65,25 @@ async function prove(directory: string, budget: Budget): Promise<Figures> {
     "writers killed": 0,
     "acknowledged writes": 0,
   };
-  await whileWriting(data, processes, async (churn) => {
-    const random = createRandom(budget.seed);
-    const scene: Scene = { directory, data, churn, random, counts, took: new Map() };
-    for (let place = 0; budget.more(counts.backups); place++) {
-      await proveOnePlace(scene, join(directory, `backup-${place}`), budget);
-      await churn.replaceOne(random.below(processes));
-      counts["writers killed"]++;
-    }
-    for (const { acknowledged } of (await churn.progress()).values())
-      counts["acknowledged writes"] += acknowledged;
-  });
+  while (budget.more(counts.backups)) {
+    const data = join(directory, "data");
+    await whileWriting(data, processes, (churn) =>
+      proveOneStore({ directory, data, churn, random, counts, took }, budget),
+    );
+    await rm(data, { recursive: true });
+  }
   return counts;
+}
+
+async function proveOneStore(scene: Scene, budget: Budget): Promise<void> {
+  const { directory, counts, churn, random } = scene;
+  for (let place = 0; place < placesPerStore && budget.more(counts.backups); place++) {
+    await proveOnePlace(scene, join(directory, `backup-${place}`), budget);
+    await churn.replaceOne(random.below(processes));
+    counts["writers killed"]++;
+  }
+  for (const { acknowledged } of (await churn.progress()).values())
+    counts["acknowledged writes"] += acknowledged;
 }
 
 async function proveOnePlace(scene: Scene, place: string, budget: Budget): Promise<void> {

@@ -8,6 +8,7 @@ import { createCredentials } from "../../../src/access/keys/credentials.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { openEngine } from "../../../src/open.ts";
 import { createS3Handler } from "../../../src/s3/handler.ts";
+import { s3PortOptions } from "../../../src/s3/server/port.ts";
 import { s3Processes } from "../../s3/inside.ts";
 import { sendRaw, signRaw } from "../../s3/raw.ts";
 import { type Key, s3Scene } from "../../s3/scene.ts";
@@ -148,7 +149,7 @@ async function impatientListener(ends: (() => unknown)[]): Promise<Listener> {
   const listening = await listen(
     handler,
     { host: "127.0.0.1", port: 0 },
-    { silenceMilliseconds, idleMilliseconds: silenceMilliseconds, headerBytes: 65_536 },
+    { ...s3PortOptions, silenceMilliseconds, idleMilliseconds: silenceMilliseconds },
   );
   ends.push(() => listening.drain());
   const url = `http://127.0.0.1:${listening.port}`;

@@ -16,6 +16,7 @@ import { openEngine } from "../../../src/open.ts";
 import { createChunkDecoder, unchunk } from "../../../src/s3/body/aws-chunked.ts";
 import { readChunkedInto } from "../../../src/s3/body/direct-readers.ts";
 import { createS3Handler } from "../../../src/s3/handler.ts";
+import { s3PortOptions } from "../../../src/s3/server/port.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { type ChunkFault, type Signed, signChunked, signRaw, streamingForms } from "../raw.ts";
@@ -33,7 +34,7 @@ async function startListener(t: TestContext, isSecure: boolean) {
   });
   const ticketKeys = Buffer.alloc(48, 1).toString("base64");
   const tls = isSecure ? createTlsSource({ ...makeCertificate(), ticketKeys }) : undefined;
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { tls });
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { ...s3PortOptions, tls });
   const port = listening.port!;
   const socket: Socket = isSecure
     ? connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false })

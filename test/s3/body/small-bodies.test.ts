@@ -2,6 +2,7 @@
 // compares signatures with HMAC-SHA256 of node:crypto.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
@@ -9,14 +10,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { createCredentials } from "../../../src/access/keys/credentials.ts";
-import { listen } from "../../../src/http/server/listen.ts";
+import { type ListenOptions, listen } from "../../../src/http/server/listen.ts";
 import { encodeText, sha256, sign } from "../../../src/http/sigv4.ts";
 import { openEngine } from "../../../src/open.ts";
 import { createS3Handler } from "../../../src/s3/handler.ts";
+import { s3PortOptions } from "../../../src/s3/server/port.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { type Raw, type Signed, type Signing, signRaw } from "../raw.ts";
 
-async function startListener(t: TestContext) {
+type ShortRequests = NonNullable<ListenOptions["shortRequests"]>;
+
+async function startListener(t: TestContext, shortRequests: ShortRequests = s3PortOptions.shortRequests) {
   const directory = await mkdtemp(join(tmpdir(), "store-small-"));
   const { engine, documents } = await openEngine(directory);
   await engine.createBucket("bucket");
@@ -27,17 +31,26 @@ async function startListener(t: TestContext) {
     ...{ engine, credentials, domains: [], now: Date.now, log: (line: string) => assert.fail(line) },
     onExchange: ({ bytesIn }) => received.push(bytesIn),
   });
-  const heads = new EventEmitter();
+  const arrivals = new EventEmitter();
   const listening = await listen(
     (request) => {
-      heads.emit("head");
+      arrivals.emit("head");
       return handler(request);
     },
     { host: "127.0.0.1", port: 0 },
+    { ...s3PortOptions, shortRequests },
   );
   const url = `http://127.0.0.1:${listening.port}`;
+  const onAccepted = (message: unknown) => {
+    const { socket: accepted } = message as { readonly socket: Socket };
+    // Node's HTTP server reads below the stream, which therefore has no events.
+    if (shortRequests !== "node") accepted.on("data", () => arrivals.emit("bytes"));
+  };
+  subscribe("net.server.socket", onAccepted);
   const socket = connect(listening.port!, "127.0.0.1").setNoDelay(true);
+  await once(socket, "connect");
   t.after(async () => {
+    unsubscribe("net.server.socket", onAccepted);
     socket.destroy();
     await listening.drain();
     await engine.close();
@@ -50,7 +63,7 @@ async function startListener(t: TestContext) {
   };
   const signed = (raw: Raw, signing: Partial<Signing> = {}) =>
     signRaw(url, raw, { key, form: "query", ...signing });
-  return { socket, signed, stored, received, heads, answers: readAnswers(socket) };
+  return { socket, signed, stored, received, arrivals, answers: readAnswers(socket) };
 }
 
 /** Waits for `count` responses; returns their statuses and error codes in order. */
@@ -83,30 +96,32 @@ function wire({ method, path, query, headers, body = new Uint8Array() }: Signed)
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-test("a small body is stored and counted identically whether it arrives with its headers, later or pipelined", async (t) => {
-  const { socket, signed, stored, received, heads, answers } = await startListener(t);
-  const body = sampleBytes(1000);
-  const put = (name: string, bytes: Uint8Array = body) =>
-    wire(signed({ method: "PUT", path: `/bucket/${name}`, body: bytes }));
+for (const shortRequests of ["direct when complete", "direct", "node"] as const) {
+  test(`a small body is stored and counted identically whether it arrives with its headers, later or pipelined (${shortRequests})`, async (t) => {
+    const { socket, signed, stored, received, arrivals, answers } = await startListener(t, shortRequests);
+    const body = sampleBytes(1000);
+    const put = (name: string, bytes: Uint8Array = body) =>
+      wire(signed({ method: "PUT", path: `/bucket/${name}`, body: bytes }));
 
-  socket.write(put("together"));
-  assert.deepEqual(await answers(1), ["200"]);
+    socket.write(put("together"));
+    assert.deepEqual(await answers(1), ["200"]);
 
-  const apart = put("apart");
-  const headArrived = once(heads, "head");
-  socket.write(apart.subarray(0, -400));
-  await headArrived;
-  socket.write(apart.subarray(-400));
-  assert.deepEqual(await answers(1), ["200"]);
+    const apart = put("apart");
+    const hasArrived = once(arrivals, shortRequests === "direct when complete" ? "bytes" : "head");
+    socket.write(apart.subarray(0, -400));
+    await hasArrived;
+    socket.write(apart.subarray(-400));
+    assert.deepEqual(await answers(1), ["200"]);
 
-  socket.write(Buffer.concat([put("first"), put("none", new Uint8Array()), put("third")]));
-  assert.deepEqual(await answers(3), ["200", "200", "200"]);
+    socket.write(Buffer.concat([put("first"), put("none", new Uint8Array()), put("third")]));
+    assert.deepEqual(await answers(3), ["200", "200", "200"]);
 
-  for (const name of ["together", "apart", "first", "third"])
-    assert.deepEqual(await stored(name), Buffer.from(body));
-  assert.equal((await stored("none"))!.length, 0);
-  assert.deepEqual(received.sort(), [0, 1000, 1000, 1000, 1000]);
-});
+    for (const name of ["together", "apart", "first", "third"])
+      assert.deepEqual(await stored(name), Buffer.from(body));
+    assert.equal((await stored("none"))!.length, 0);
+    assert.deepEqual(received.sort(), [0, 1000, 1000, 1000, 1000]);
+  });
+}
 
 test("PutObject reports a failed condition before a wrong body hash", async (t) => {
   const { socket, signed, stored, answers } = await startListener(t);

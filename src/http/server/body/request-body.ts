@@ -1,6 +1,6 @@
 // Reads the body of a request as its bytes arrive, with few bytes in memory.
 import type { IncomingMessage } from "node:http";
-import type { ListenerState } from "./listener-state.ts";
+import type { ListenerState } from "../listener-state.ts";
 
 /** With more concurrent bodies, Node is kept from reading a chunk ahead, to save memory. */
 const highConcurrency = 32;

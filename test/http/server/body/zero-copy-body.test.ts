@@ -7,10 +7,10 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { type HttpHandler, type HttpRequest, listen } from "../../../src/http/server/listen.ts";
-import { createOpenStreams } from "../../../src/http/server/listener-state.ts";
-import { ask, converse, restOf } from "../../script/client.ts";
-import { until } from "../../script/inside.ts";
+import { type HttpHandler, type HttpRequest, listen } from "../../../../src/http/server/listen.ts";
+import { createOpenStreams } from "../../../../src/http/server/listener-state.ts";
+import { ask, converse, restOf } from "../../../script/client.ts";
+import { until } from "../../../script/inside.ts";
 
 const streams = createOpenStreams();
 

@@ -2,7 +2,7 @@
 // for each chunk of Node's stream would cost as much as moving the bytes.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
-import type { ListenerState } from "./listener-state.ts";
+import type { ListenerState } from "../listener-state.ts";
 import { release } from "./release-buffer.ts";
 
 export interface DirectReader {
