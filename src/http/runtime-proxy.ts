@@ -19,7 +19,9 @@ export async function forwardToRuntime(request: HttpRequest, socketPath: string)
   const { method, hasBody, onDisconnect } = request;
   const response = toHttpResponse(
     await sendRequest(socketPath, {
-      ...{ method, onDisconnect, head: formatHead(request) },
+      method,
+      onDisconnect,
+      head: formatHead(request),
       body: hasBody ? () => request.bufferedBody?.() ?? request.body() : undefined,
       framing: request.header("transfer-encoding") === undefined ? "length" : "chunked",
     }),
