@@ -1,4 +1,4 @@
-// Damage in the columns of the history that records do not cover.
+// Damage in the columns and indexes of the history that records do not cover.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,6 +30,33 @@ test("a damaged time at which a version was replaced is reported, and lifecycle 
     opened.close();
     const { damages } = await engine.verify();
     assert.deepEqual([...new Set(damages.map(({ key }) => key))], ["key"]);
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("a delete marker that damage hides in the index of keys is reported, and not read as absent", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "store-history-"));
+  const first = createEngine(await openLocal(directory));
+  await first.createBucket("bucket");
+  await first.changeSettings("bucket", { versioning: "on" });
+  await first.put("bucket", "key", Buffer.from("old"));
+  await first.delete("bucket", ["key"]);
+  await first.close();
+  const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get("bucket")!);
+  const opened = new DatabaseSync(database, { defensive: false });
+  // The index now has the pages of an empty one, as after a flipped bit in the type of its root page.
+  opened.exec("CREATE TABLE other (x); CREATE INDEX other_x ON other (x); PRAGMA writable_schema = ON");
+  opened.exec(
+    "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'other_x') " +
+      "WHERE name = 'history_key'",
+  );
+  opened.close();
+  const engine = createEngine(await openLocal(directory));
+  try {
+    await assert.rejects(engine.get("bucket", "key"), /damaged: the index of the versions of "key"/);
+    assert.deepEqual(await engine.get("bucket", "another"), { outcome: "missing" });
   } finally {
     await engine.close();
     await rm(directory, { recursive: true, force: true });

@@ -61,9 +61,10 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
 
   /**
    * Throws if the existence index has a version of the key that was not found: its row was lost. With
-   * "null", also if the key has a null version, which its own index did not find.
+   * "null", also if the key has a null version, which its own index did not find; with "newest", also
+   * if it has any version, which the index of keys did not find.
    */
-  function throwIfLost(key: string, bytes: Uint8Array, wanted: "any" | "null" = "any"): void {
+  function throwIfLost(key: string, bytes: Uint8Array, wanted: "any" | "null" | "newest" = "any"): void {
     if (sql.existence.get(existenceKey.object(bytes)) !== undefined && sql.object.get(bytes) === undefined)
       throw lostError(`the record of "${key}"`);
     for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
@@ -73,6 +74,7 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
       const row = entry?.kind === "version" ? sql.exists.get(entry.version, bytes) : undefined;
       if (row === undefined) throw lostError(`a version of "${key}"`);
       if (wanted === "null" && row[0] === 0) throw lostError(`the null version of "${key}"`);
+      if (wanted === "newest") throw damagedError(`the index of the versions of "${key}"`);
     }
   }
 
@@ -140,7 +142,7 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
           return toStoredVersion(row, bytes, partLists.get).version;
         // Without a current object, the newest version is a delete marker.
         if (row !== undefined) throw lostError(`the newest version of "${key}"`);
-        throwIfLost(key, bytes);
+        throwIfLost(key, bytes, "newest");
         return undefined;
       });
     },
