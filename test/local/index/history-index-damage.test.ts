@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { createEngine } from "../../../src/engine/create.ts";
+import type { Damage } from "../../../src/engine/maintenance/reports.ts";
 import { wireChange } from "../../../src/local/commit/change.ts";
 import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
@@ -57,6 +58,9 @@ test("a delete marker that damage hides in the index of keys is reported, and no
   try {
     await assert.rejects(engine.get("bucket", "key"), /damaged: the index of the versions of "key"/);
     assert.deepEqual(await engine.get("bucket", "another"), { outcome: "missing" });
+    const found: Damage[] = [];
+    await engine.scrub({ onDamage: (damage) => found.push(damage), bytesPerSecond: 1e12 });
+    assert.deepEqual([...new Set(found.map(({ key }) => key))], ["key"]);
   } finally {
     await engine.close();
     await rm(directory, { recursive: true, force: true });

@@ -53,6 +53,7 @@ type VersionAndCurrent = readonly [
 
 export function createHistoryQueries(database: Database, partLists: PartLists): HistoryQueries {
   const sql = prepareStatements(database);
+  let indexes: IndexChecks | undefined;
 
   function current(key: string, bytes: Uint8Array): ObjectWithBody | undefined {
     const row = sql.object.get(bytes);
@@ -161,6 +162,8 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
         const { version, body } = toStoredVersion(row, row[13], partLists.inspect);
         if (sql.existence.get(existenceKey.version(row[13], version.version)) === undefined)
           throw unindexedError(`a version of "${version.key}"`);
+        indexes ??= prepareIndexChecks(database);
+        if (!indexes.areSound(row)) throw damagedError(`the index of the versions of "${version.key}"`);
         return { version, body };
       });
     },
@@ -225,6 +228,25 @@ function toStoredVersion(
   const isCurrent = until === Number.POSITIVE_INFINITY;
   if (isDeleteMarker(decoded)) return { version: decoded, body: undefined, isCurrent };
   return { version: decoded, body: toBody(decoded, row, readParts), isCurrent };
+}
+
+interface IndexChecks {
+  /** Whether the indexes that find a version by its key lead to the row. */
+  areSound(row: HistoryBodyRow): boolean;
+}
+
+/** Prepared only for verification: the statements need the indexes, which damage may have renamed. */
+function prepareIndexChecks(database: Database): IndexChecks {
+  const check = (index: string, conditions: string) =>
+    prepareArrays(database, `SELECT 1 FROM history INDEXED BY ${index} WHERE ${conditions}`);
+  const byKey = check("history_key", "key = ? AND entry = ? AND since = ?");
+  const byNull = check("history_null", "key = ? AND versioned = 0 AND entry = ?");
+  return {
+    areSound({ 6: entry, 8: versioned, 9: since, 13: key }) {
+      const isNullFound = versioned !== 0 || byNull.get(key, entry) !== undefined;
+      return isNullFound && byKey.get(key, entry, since) !== undefined;
+    },
+  };
 }
 
 function prepareStatements(database: Database) {
