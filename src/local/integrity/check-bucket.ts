@@ -20,6 +20,7 @@ const batch = 256;
 
 export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Generator<Finding> {
   yield* attempt(() => read((queries) => checkSettings(queries)));
+  yield* attempt(() => read((queries) => checkReads(queries)));
   yield* walkExistenceIndex(read);
   yield* walkTable(read, history);
   yield* walkTable(read, shared);
@@ -46,6 +47,14 @@ function attempt(find: () => Finding[]): Finding[] {
 
 function checkSettings(queries: Queries): Finding[] {
   queries.settings();
+  return [];
+}
+
+/** A damaged schema makes every read fail, also that of a key that has no row: no object has this one. */
+function checkReads(queries: Queries): Finding[] {
+  queries.object("");
+  queries.objectWithBody("");
+  queries.newestVersion("");
   return [];
 }
 

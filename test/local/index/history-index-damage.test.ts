@@ -67,6 +67,29 @@ test("a delete marker that damage hides in the index of keys is reported, and no
   }
 });
 
+test("verify and the scrub report a bucket whose schema is damaged, also if no key can be named", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "store-history-"));
+  const first = createEngine(await openLocal(directory));
+  await first.createBucket("bucket");
+  await first.close();
+  const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get("bucket")!);
+  const opened = new DatabaseSync(database);
+  opened.exec("ALTER TABLE objects RENAME COLUMN record TO rexord");
+  opened.close();
+  const engine = createEngine(await openLocal(directory));
+  try {
+    await assert.rejects(engine.get("bucket", "key"), /damaged: the records of bucket "bucket"/);
+    const found: Damage[] = [];
+    await engine.scrub({ onDamage: (damage) => found.push(damage), bytesPerSecond: 1e12 });
+    for (const damages of [found, (await engine.verify()).damages]) {
+      assert.ok(damages.some(({ bucket, key }) => bucket === "bucket" && key === undefined));
+    }
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
 test("the removal of a version and its event may use the space reserve of a full disk", () => {
   const removal = { kind: "delete version", key: "key", version: "v" } as const;
   const event = { kind: "append event", rule: "r", event: "removed" } as const;
