@@ -26,8 +26,8 @@ export interface ResponseHead extends HeaderFields {
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS"]);
 const requestVersion = " HTTP/1.1";
 const plainTarget = /^\/[\x21-\x7e]*$/;
-/** Control characters, and line breaks other than CR LF. */
-const unsafe = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
+/** Control characters other than tabs and line breaks. */
+const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const length = /^\d{1,15}$/;
 const keepAlive = "keep-alive";
@@ -62,7 +62,7 @@ export function parseResponseHead(text: string): ResponseHead | undefined {
   const lineEnd = text.indexOf("\r\n");
   const [, status, statusText = ""] = /^HTTP\/1\.1 ([1-9]\d\d)(?: (.*))?$/.exec(text.slice(0, lineEnd)) ?? [];
   const fields = status === undefined ? undefined : parseHeaders(text, lineEnd + 2);
-  if (fields === undefined) return undefined;
+  if (fields === undefined || control.test(statusText)) return undefined;
   return {
     status: Number(status),
     statusText,
@@ -73,14 +73,16 @@ export function parseResponseHead(text: string): ResponseHead | undefined {
 }
 
 function parseHeaders(text: string, start: number): HeaderFields | undefined {
-  if (unsafe.test(text)) return undefined;
+  if (control.test(text.slice(start))) return undefined;
   const rawHeaders: string[] = [];
   const byName = new Map<string, string>();
   let hasRepeated = false;
   for (let from = start; from < text.length; ) {
     const colon = text.indexOf(":", from);
-    const end = text.indexOf("\r\n", from);
-    if (colon === -1 || end === -1 || colon > end) return undefined;
+    const end = text.indexOf("\r", from);
+    // Each line ends with CR LF, and has neither of the two elsewhere.
+    if (text.indexOf("\n", from) !== end + 1) return undefined;
+    if (colon === -1 || colon > end) return undefined;
     const name = text.slice(from, colon);
     // A line that starts with a space continues the previous one, which is not valid either.
     const lowerCase = toLowerCase(name);

@@ -76,7 +76,11 @@ for (const text of [
   lines("HTTP/1.1 2000 OK"),
   lines("HTTP/1.1 099 OK"),
   lines("http/1.1 200 OK"),
+  lines("HTTP/1.1 200 O\0K"),
   lines("HTTP/1.1 200 OK", "a b: c"),
+  lines("HTTP/1.1 200 OK", "a: b\rc: d"),
+  "HTTP/1.1 200 OK\r\na: b",
+  "HTTP/1.1 200 OK\r\na: b\n",
   lines("HTTP/1.1 200 OK", "a: b\nc: d"),
 ]) {
   test(`the response head ${JSON.stringify(text)} is refused`, () => {
