@@ -166,7 +166,7 @@ export async function listen(
   const isDirect = shortRequests !== "node" && !isInternal;
   const serveConnection = isDirect
     ? createShortRequests(handler, {
-        ...{ server, serving, trusted, streams: state.streams },
+        ...{ server, serving, trusted, state },
         ...{ headerBytes, idleMilliseconds, stallMilliseconds },
         clients: "path" in address ? "on a socket" : "on a port",
         waitsForBody: shortRequests === "direct when complete",

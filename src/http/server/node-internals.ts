@@ -15,6 +15,12 @@ export interface NodeInternals {
   startReading(socket: net.Socket): void;
   /** Returns undefined if Node cannot be kept from reading a chunk ahead. */
   throttle(message: IncomingMessage): ReadThrottle | undefined;
+  /**
+   * Passes the bytes that a connection receives to `onBytes`, in memory that all connections share:
+   * they are valid only during the call. Returns a function that passes later bytes to Node's stream,
+   * or undefined if the connection can be read only through Node's stream, as with TLS.
+   */
+  shareReads(socket: net.Socket, onBytes: (bytes: Buffer) => void): (() => void) | undefined;
   /** Ends a response with a Content-Length. `text` is the body, with one character per byte. */
   endInOneWrite(response: ServerResponse, text: string): void;
 }
@@ -50,6 +56,8 @@ interface Handle {
   reading?: boolean;
   readStart(): unknown;
   readStop(): unknown;
+  /** Makes Node read into this memory instead of allocating 64 KiB for each read. */
+  useUserBuffer?(memory: Buffer): unknown;
 }
 
 interface Parser {
@@ -83,6 +91,13 @@ export interface ProbeResult {
   readonly read: boolean;
   /** Whether the head of a response is a string until it is sent. */
   readonly head: boolean;
+  /** The members by which a socket reads into memory of its user, as with the option `onread`. */
+  readonly onread: OnreadMembers | undefined;
+}
+
+interface OnreadMembers {
+  readonly buffer: symbol;
+  readonly callback: symbol;
 }
 
 export function probeInternals({ socket, message, response }: ProbedObjects): ProbeResult {
@@ -93,7 +108,15 @@ export function probeInternals({ socket, message, response }: ProbedObjects): Pr
     handle,
     parser: read && handle && isFeedable((socket as SocketMembers).parser),
     head: "_header" in response && (response as ResponseMembers)._headerSent === false,
+    onread: findOnreadMembers(socket),
   };
+}
+
+function findOnreadMembers(socket: object): OnreadMembers | undefined {
+  const find = (name: string) =>
+    Object.getOwnPropertySymbols(socket).find(({ description }) => description === name);
+  const [buffer, callback] = [find("kBuffer"), find("kBufferCb")];
+  return buffer === undefined || callback === undefined ? undefined : { buffer, callback };
 }
 
 function isFeedable(parser: Parser | null | undefined): parser is Parser {
@@ -115,7 +138,7 @@ export function probeThisNode(): ProbeResult {
   return result;
 }
 
-const nothing: ProbeResult = { parser: false, handle: false, read: false, head: false };
+const nothing: ProbeResult = { parser: false, handle: false, read: false, head: false, onread: undefined };
 
 export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals {
   const found = setting === "on" ? probeThisNode() : nothing;
@@ -124,7 +147,29 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
     stopReading: found.handle ? stopHandle : (socket) => socket.pause(),
     startReading: found.handle ? startHandle : (socket) => socket.resume(),
     throttle: (message) => (found.read ? throttle(message) : undefined),
+    shareReads: (socket, onBytes) => found.onread && shareReads(socket, found.onread, onBytes),
     endInOneWrite: found.head ? endInOneWrite : (response, text) => response.end(text, "latin1"),
+  };
+}
+
+/** As much as Node reads at a time. */
+const sharedMemory = Buffer.allocUnsafeSlow(64 * 1024);
+
+function shareReads(
+  socket: Socket,
+  { buffer, callback }: OnreadMembers,
+  onBytes: (bytes: Buffer) => void,
+): (() => void) | undefined {
+  const members = socket as unknown as Record<symbol, unknown>;
+  const handle = socket._handle;
+  const isReadable = (socket as Partial<TLSSocket>).encrypted !== true && socket.readableLength === 0;
+  if (!isReadable || typeof handle?.useUserBuffer !== "function") return undefined;
+  members[buffer] = sharedMemory;
+  members[callback] = (count: number) => onBytes(sharedMemory.subarray(0, count));
+  handle.useUserBuffer(sharedMemory);
+  return () => {
+    // As Node does without shared memory: `push` returns whether to continue reading.
+    members[callback] = (count: number) => socket.push(Buffer.from(sharedMemory.subarray(0, count)));
   };
 }
 

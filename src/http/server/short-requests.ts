@@ -10,7 +10,7 @@ import { type BodyTarget, sendBody } from "./body/send-body.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { maxHeaderLines } from "./limits.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./listen.ts";
-import type { OpenStreams } from "./listener-state.ts";
+import type { ListenerState } from "./listener-state.ts";
 import { withForwardedSender } from "./request.ts";
 import type { Serving } from "./serving.ts";
 
@@ -18,7 +18,7 @@ export interface ShortRequestOptions {
   readonly server: Server;
   readonly serving: Serving;
   readonly trusted: TrustedPeers;
-  readonly streams: OpenStreams;
+  readonly state: ListenerState;
   readonly headerBytes: number;
   readonly idleMilliseconds: number;
   readonly stallMilliseconds: number;
@@ -33,7 +33,8 @@ export function createShortRequests(
   handler: HttpHandler,
   options: ShortRequestOptions,
 ): (socket: Socket) => void {
-  const { server, serving, streams, headerBytes, idleMilliseconds, stallMilliseconds } = options;
+  const { server, serving, state, headerBytes, idleMilliseconds, stallMilliseconds } = options;
+  const { streams, internals } = state;
   const keepAliveSeconds = options.clients === "on a port" ? Math.floor(idleMilliseconds / 1000) : undefined;
 
   async function serve(short: ShortRequest): Promise<AfterResponse> {
@@ -78,6 +79,7 @@ export function createShortRequests(
       accepts: ({ rawHeaders, byName }) =>
         rawHeaders.length <= 2 * maxHeaderLines && !byName.has(probeHeader),
       tryBegin: serving.tryBegin,
+      shareReads: internals.shareReads,
       handOver(handedOver, first) {
         handedOver.pause();
         handedOver.unshift(first);

@@ -19,6 +19,12 @@ export interface ShortRequestReader {
   serve(request: ShortRequest): Promise<AfterResponse>;
   /** `first` are bytes that were read already. */
   handOver(socket: Socket, first: Buffer): void;
+  /**
+   * Passes all bytes of a connection to `onBytes`, in memory that is valid only during the call.
+   * Returns a function that passes later bytes to the socket's stream, or undefined if the connection
+   * can be read only through that stream.
+   */
+  shareReads(socket: Socket, onBytes: (bytes: Buffer) => void): (() => void) | undefined;
 }
 
 export interface ShortRequest {
@@ -73,37 +79,47 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
     if (parts.length === maxParts) parts = [Buffer.concat(parts)];
     // One request at a time: the connection is not read while a response is pending.
     if (isServing) socket.pause();
-    else if (partial === undefined || size >= partial.end) takeNext();
+    else if (partial === undefined || size >= partial.end) takeReceived();
   }
 
-  function takeNext(): void {
-    const bytes = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  function onSharedBytes(bytes: Buffer): void {
+    if (size > 0 || isServing) onData(Buffer.from(bytes));
+    else takeNext(bytes, Buffer.from);
+  }
+
+  function takeReceived(): void {
+    takeNext(parts.length === 1 ? parts[0]! : Buffer.concat(parts), asIs);
+  }
+
+  /** `keep` returns bytes that stay valid after this call. */
+  function takeNext(bytes: Buffer, keep: (bytes: Buffer) => Buffer): void {
     const next = partial ?? parseNext(bytes);
     if (next === undefined) {
-      leave(bytes);
+      leave(keep(bytes));
       return;
     }
     const { head, bodyStart, end } = next;
     setBusy(socket, true);
     if (bytes.length < end && !options.waitsForBody) {
-      leave(bytes);
+      leave(keep(bytes));
       return;
     }
     if (bytes.length < end) {
-      parts = [bytes];
+      parts = [keep(bytes)];
       size = bytes.length;
       partial = next;
       return;
     }
     if (!options.tryBegin()) {
-      leave(bytes);
+      leave(keep(bytes));
       return;
     }
     partial = undefined;
-    parts = bytes.length === end ? [] : [bytes.subarray(end)];
+    parts = bytes.length === end ? [] : [keep(bytes.subarray(end))];
     size = bytes.length - end;
     isServing = true;
-    options.serve({ socket, head, body: bytes.subarray(bodyStart, end), onDisconnect }).then(onServed, fail);
+    const body = bodyStart === end ? noBytes : keep(bytes.subarray(bodyStart, end));
+    options.serve({ socket, head, body, onDisconnect }).then(onServed, fail);
   }
 
   function parseNext(bytes: Buffer): typeof partial {
@@ -123,12 +139,13 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
     if (end === "close") {
       socket.end();
       // Bytes that the client still sends would otherwise keep the connection open.
-      socket.off("data", onData).resume();
+      stopReading();
+      socket.resume();
       return;
     }
     isServing = false;
     setBusy(socket, false);
-    if (size > 0) takeNext();
+    if (size > 0) takeReceived();
     if (!isServing && !hasLeft && socket.isPaused()) socket.resume();
   }
 
@@ -140,8 +157,8 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
   function leave(bytes: Buffer): void {
     hasLeft = true;
     setBusy(socket, false);
-    socket.off("data", onData).off("end", onEnd).off("close", onClose).off("timeout", onTimeout);
-    socket.off("error", ignore);
+    stopReading();
+    socket.off("end", onEnd).off("close", onClose).off("timeout", onTimeout).off("error", ignore);
     socket.setTimeout(0);
     if (hasEnded) socket.destroy();
     else options.handOver(socket, bytes);
@@ -173,9 +190,21 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
     });
   }
 
+  function stopReading(): void {
+    if (stopSharing === undefined) socket.off("data", onData);
+    else stopSharing();
+  }
+
   socket.setTimeout(idleMilliseconds);
-  socket.on("data", onData).on("end", onEnd).on("close", onClose).on("timeout", onTimeout);
-  socket.on("error", ignore);
+  socket.on("end", onEnd).on("close", onClose).on("timeout", onTimeout).on("error", ignore);
+  const stopSharing = options.shareReads(socket, onSharedBytes);
+  if (stopSharing === undefined) socket.on("data", onData);
+}
+
+const noBytes = Buffer.alloc(0);
+
+function asIs(bytes: Buffer): Buffer {
+  return bytes;
 }
 
 /** After an error, the socket closes. */

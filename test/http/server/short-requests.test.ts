@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { defaultPortLimits } from "../../../src/http/server/limits.ts";
 import { type HttpHandler, type ListenOptions, listen } from "../../../src/http/server/listen.ts";
+import type { UpgradeHandler } from "../../../src/http/upgrade.ts";
 
 async function listenTo(t: TestContext, handler: HttpHandler, options: ListenOptions = {}): Promise<number> {
   const address = { host: "127.0.0.1", port: 0 };
@@ -47,15 +49,6 @@ function bodies(text: string): string[] {
   return [...text.matchAll(/\r\n\r\n(\/\w+ \d+)/g)].map((match) => match[1]!);
 }
 
-test("pipelined requests are answered in order, also with their bytes split anywhere", async (t) => {
-  const port = await listenTo(t, echo);
-  const all = `${get}${put}abc${get}${put}def`;
-  const expected = ["/a 0", "/b 3", "/a 0", "/b 3"];
-  for (const at of [all.length, 3, get.length, get.length + 5, all.length - 4, all.length - 1]) {
-    assert.deepEqual(bodies(await talk(port, all.slice(0, at), all.slice(at))), expected, `split at ${at}`);
-  }
-});
-
 const closing = "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 for (const [what, request] of [
@@ -76,33 +69,6 @@ for (const [what, request] of [
     assert.deepEqual(texts[0], texts[1]);
   });
 }
-
-test("a connection is closed after the response if the client asks for it, and reads no later request", async (t) => {
-  const port = await listenTo(t, echo);
-  const socket = connect({ port, host: "127.0.0.1" });
-  // The client does not close its side: the server must.
-  socket.write(closing + get);
-  assert.deepEqual(bodies(await readAll(socket)), ["/a 0"]);
-});
-
-test("a handler that needs the whole body starts when it has arrived, also byte by byte", async (t) => {
-  let started = 0;
-  const handler: HttpHandler = (request) => {
-    started++;
-    return { status: 200, headers: [], body: `/b ${request.bufferedBody!()!.length}` };
-  };
-  const port = await listenTo(t, handler, { shortRequests: "direct when complete" });
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  const text = readAll(socket);
-  socket.write(put.replace("3", "200"));
-  for (let i = 0; i < 199; i++) {
-    await new Promise((resolve) => socket.write("a", resolve));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  assert.equal(started, 0);
-  socket.end(`a${closing}`);
-  assert.deepEqual(bodies(await text), ["/b 200", "/b 0"]);
-});
 
 test("a client that stays silent before its body is complete is disconnected", async (t) => {
   const options = { shortRequests: "direct when complete", idleMilliseconds: 100 } as const;
@@ -136,14 +102,88 @@ const handedOver: readonly (readonly [string, string, RegExp])[] = [
   ["large headers", `GET /a HTTP/1.1\r\nHost: a\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, /^HTTP\/1.1 431 /],
   ["an invalid method", "G\0T / HTTP/1.1\r\nHost: a\r\n\r\n", /^HTTP\/1.1 400 /],
 ];
-for (const [what, request, expected] of handedOver) {
-  test(`a request with ${what} is left to Node's HTTP server, also after a short one`, async (t) => {
-    const port = await listenTo(t, echo);
-    assert.match(await talk(port, request), expected);
-    const both = await talk(port, get, request);
-    assert.match(both, /^HTTP\/1.1 200 OK[\s\S]*\/a 0/);
-    assert.match(both.slice(both.indexOf("/a 0") + 4), expected);
+// With internals, all connections are read into the same memory.
+for (const nodeInternals of ["on", "off"] as const) {
+  test(`pipelined requests are answered in order, also with their bytes split anywhere (internals ${nodeInternals})`, async (t) => {
+    const port = await listenTo(t, echo, { nodeInternals });
+    const all = `${get}${put}abc${get}${put}def`;
+    const expected = ["/a 0", "/b 3", "/a 0", "/b 3"];
+    for (const at of [all.length, 3, get.length, get.length + 5, all.length - 4, all.length - 1]) {
+      assert.deepEqual(bodies(await talk(port, all.slice(0, at), all.slice(at))), expected, `split at ${at}`);
+    }
   });
+
+  test(`a connection is closed after the response if the client asks for it, and reads no later request (internals ${nodeInternals})`, async (t) => {
+    const port = await listenTo(t, echo, { nodeInternals });
+    const socket = connect({ port, host: "127.0.0.1" });
+    // The client does not close its side: the server must.
+    socket.write(closing + get);
+    assert.deepEqual(bodies(await readAll(socket)), ["/a 0"]);
+  });
+
+  test(`a handler that needs the whole body starts when it has arrived, also byte by byte (internals ${nodeInternals})`, async (t) => {
+    let started = 0;
+    const handler: HttpHandler = (request) => {
+      started++;
+      return { status: 200, headers: [], body: `/b ${request.bufferedBody!()!.length}` };
+    };
+    const port = await listenTo(t, handler, { shortRequests: "direct when complete", nodeInternals });
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    const text = readAll(socket);
+    socket.write(put.replace("3", "200"));
+    for (let i = 0; i < 199; i++) {
+      await new Promise((resolve) => socket.write("a", resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(started, 0);
+    socket.end(`a${closing}`);
+    assert.deepEqual(bodies(await text), ["/b 200", "/b 0"]);
+  });
+
+  test(`bodies of requests in flight on other connections stay as they were sent (internals ${nodeInternals})`, async (t) => {
+    const texts = Array.from({ length: 20 }, (_, i) => String.fromCharCode(97 + i).repeat(3));
+    const allBegun = createSignal();
+    let begun = 0;
+    const handler: HttpHandler = async (request) => {
+      const body = request.bufferedBody!()!;
+      if (++begun === texts.length) allBegun.give();
+      await allBegun.promise;
+      return { status: 200, headers: [], body: Buffer.from(body) };
+    };
+    const port = await listenTo(t, handler, { shortRequests: "direct when complete", nodeInternals });
+    const received = await Promise.all(
+      texts.map((text) => {
+        const socket = connect({ port, host: "127.0.0.1" });
+        socket.write(put.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n") + text);
+        return readAll(socket);
+      }),
+    );
+    assert.deepEqual(
+      received.map((text) => text.slice(-3)),
+      texts,
+    );
+  });
+
+  test(`a connection that changes its protocol after a short request is read to its end (internals ${nodeInternals})`, async (t) => {
+    const upgrade: UpgradeHandler = async () => {
+      return { status: 101, headers: [["upgrade", "echo"]], body: new PassThrough() };
+    };
+    const port = await listenTo(t, echo, { upgrade, nodeInternals });
+    const request = get.replace("\r\n\r\n", "\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n");
+    const text = await talk(port, get, request, "hello, ", "x".repeat(200_000));
+    assert.deepEqual(bodies(text), ["/a 0"]);
+    assert.match(text, /HTTP\/1.1 101 [\s\S]*\r\n\r\nhello, x{200000}$/);
+  });
+
+  for (const [what, request, expected] of handedOver) {
+    test(`a request with ${what} is left to Node's HTTP server, also after a short one (internals ${nodeInternals})`, async (t) => {
+      const port = await listenTo(t, echo, { nodeInternals });
+      assert.match(await talk(port, request), expected);
+      const both = await talk(port, get, request);
+      assert.match(both, /^HTTP\/1.1 200 OK[\s\S]*\/a 0/);
+      assert.match(both.slice(both.indexOf("/a 0") + 4), expected);
+    });
+  }
 }
 
 test("a body of unknown length is sent in chunks, and one of known length as it is", async (t) => {
