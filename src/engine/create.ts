@@ -86,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
   const bucketDelete = (name: string) => deleteBucket(context, name, housekeeping.sweepBucket);
   return {
     createBucket: withAction("createBucket", (name, options) => createBucket(context, name, options)),
-    bucket: async (name) => (isNamespaceBucket(name) ? undefined : context.records.bucket(name)),
+    bucket: (name) => (isNamespaceBucket(name) ? noBucket : context.records.bucket(name)),
     listBuckets: withAction("listBuckets", async () =>
       (await context.records.buckets()).filter(({ name }) => !isNamespaceBucket(name)),
     ),
@@ -149,6 +149,8 @@ export function createEngine(options: EngineOptions): Engine {
     },
   };
 }
+
+const noBucket = Promise.resolve(undefined);
 
 /** Gets random bytes in batches: a small system call costs as much as a large one. */
 function createRandomBytes(): (size: number) => Buffer {

@@ -31,6 +31,7 @@ import { cancelSourceOnFailure } from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 
+/** Passing on a promise from an async function would cost as much as another await. */
 export function createObjects(context: Context): Objects {
   const { records } = context;
   return {
@@ -49,11 +50,8 @@ export function createObjects(context: Context): Objects {
       if (found === undefined) return toMissing(marker);
       return toDescribeOutcome(bucket, found, options).outcome;
     },
-    async get(bucket, key, options = {}) {
-      checkKey(key);
-      return get(context, bucket, key, options);
-    },
-    async put(bucket, key, source, options = {}) {
+    get: (bucket, key, options = {}) => get(context, bucket, key, options),
+    put(bucket, key, source, options = {}) {
       return cancelSourceOnFailure(source, () => put(context, bucket, key, source, options));
     },
     async delete(bucket, keys, options = {}) {
@@ -66,6 +64,7 @@ export function createObjects(context: Context): Objects {
 }
 
 async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {
+  checkKey(key);
   for (;;) {
     const { found, marker } = await findVersion(context, bucket, key, options);
     if (found === undefined) return toMissing(marker);

@@ -51,9 +51,6 @@ export async function put(
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
-  // Rules and versioning may have changed while the body was received, so read the bucket again.
-  const currentBucket = async () =>
-    source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
   const { httpMetadata, customMetadata, storageClass } = metadata;
   const { size, etag, checksums } = ingested;
   // Fields are listed because this runs for every put: spreading costs as much as hashing a small
@@ -81,7 +78,9 @@ export async function put(
   const committed = commitOrDiscard(ingested, async () => {
     const sealing = bodyKey?.seal(checksums);
     sealed = sealing instanceof Promise ? await sealing : sealing;
-    return commitPut(context, await currentBucket(), { record, body: toBody(ingested) }, options, early);
+    // Rules and versioning may have changed while the body was received, so read the bucket again.
+    const current = source instanceof Uint8Array ? bucketRecord : await requireBucket(context, bucket);
+    return await commitPut(context, current, { record, body: toBody(ingested) }, options, early);
   });
   if (bodyKey?.etag !== "random") return committed;
   // The record contains sealed checksums, the answer the real ones.

@@ -65,12 +65,17 @@ export async function cancelSource(source: Source, reason: unknown): Promise<voi
 }
 
 /** Commits a record for the body. Discards the staged blob unless the outcome is "stored". */
-export async function commitOrDiscard<T extends { readonly outcome: string }>(
+export function commitOrDiscard<T extends { readonly outcome: string }>(
   { storage }: IngestedBody,
   commit: () => Promise<T>,
 ): Promise<T> {
-  if ("inline" in storage) return commit();
-  const { blob } = storage;
+  return "inline" in storage ? commit() : commitOrDiscardBlob(storage.blob, commit);
+}
+
+async function commitOrDiscardBlob<T extends { readonly outcome: string }>(
+  blob: StagedBlob,
+  commit: () => Promise<T>,
+): Promise<T> {
   try {
     const result = await commit();
     if (result.outcome === "stored") blob.keep();

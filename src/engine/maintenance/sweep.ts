@@ -112,10 +112,10 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
 export async function removeGarbage(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
-  // During a backup of the bucket nothing can be removed, and reading a long queue would be wasted.
-  if (context.blobs.isLeased?.(bucket)) return removed;
   for (;;) {
     const garbage = await context.records.garbage(bucket, after, garbageBatch);
+    // During a backup of the bucket nothing can be removed, and reading a long queue would be wasted.
+    if (garbage.length === 0 || context.blobs.isLeased?.(bucket)) return removed;
     removed += await removeAll(context, bucket, garbage);
     if (garbage.length < garbageBatch) return removed;
     after = garbage.at(-1)!.entry;

@@ -107,7 +107,7 @@ export function createQuotaEnforcement({ records, accounts, metrics, now }: Depe
     async commit(bucket, change) {
       const found = accounts.find(bucket.account);
       const { quota } = "at" in found ? found : await found;
-      if (quota === undefined || isNamespaceBucket(bucket.name)) return commitCounted(bucket, change);
+      if (quota === undefined || isNamespaceBucket(bucket.name)) return await commitCounted(bucket, change);
       return commitInAccount(bucket, change, quota);
     },
     async checkLength(bucket, key, length) {

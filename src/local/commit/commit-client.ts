@@ -10,18 +10,36 @@ import type { Committer, Job } from "./messages.ts";
 /** Returns undefined if no process commits for others in this directory. */
 export async function connectToWriter(layout: Layout): Promise<Committer | undefined> {
   const path = readSocketPath(layout);
-  const socket = path === undefined ? undefined : await connectSocket(path);
-  return socket === undefined ? undefined : createCommitClient(socket);
+  return path === undefined ? undefined : createCommitClient(path);
 }
 
-function connectSocket(path: string): Promise<Socket | undefined> {
+/** As much as Node would allocate, without this buffer, for each reply. */
+const readBytes = 64 * 1024;
+
+function createCommitClient(path: string): Promise<Committer | undefined> {
   return new Promise((resolve) => {
-    const socket = connect(path, () => resolve(socket));
+    let receive: (bytes: Buffer) => void = () => {};
+    const buffer = Buffer.allocUnsafeSlow(readBytes);
+    const callback = (count: number) => {
+      receive(Buffer.from(buffer.subarray(0, count)));
+      return true;
+    };
+    const socket = connect({ path, onread: { buffer, callback } }, () => {
+      const client = createClient(socket);
+      receive = client.receive;
+      resolve(client.committer);
+    });
     socket.once("error", () => resolve(undefined));
   });
 }
 
-function createCommitClient(socket: Socket): Committer {
+interface CommitClient {
+  readonly committer: Committer;
+  /** Takes bytes of replies. */
+  receive(bytes: Buffer): void;
+}
+
+function createClient(socket: Socket): CommitClient {
   const pending = new Map<
     number,
     { job: Job; resolve(result: unknown): void; reject(error: unknown): void }
@@ -52,18 +70,18 @@ function createCommitClient(socket: Socket): Committer {
     if (pending.size === 0) goIdle();
     request.resolve(message.result);
   });
-  socket.on("data", (chunk) => {
+  function receive(bytes: Buffer): void {
     if (socket.destroyed) return;
     try {
-      decoder.push(chunk);
+      decoder.push(bytes);
     } catch (error) {
       // The close handler rejects all pending requests with an unknown outcome.
       socket.destroy();
       const what = errorMessage(error);
       process.emitWarning(`The process that commits for this one sent ${what}.`, "StoreWarning");
     }
-  });
-  return {
+  }
+  const committer: Committer = {
     isOpen: () => isOpen,
     submit(job) {
       return new Promise((resolve, reject) => {
@@ -80,6 +98,7 @@ function createCommitClient(socket: Socket): Committer {
       if (pending.size === 0) goIdle();
     },
   };
+  return { committer, receive };
 }
 
 function tooLargeError(): StoreError {

@@ -25,12 +25,21 @@ export interface SignerOptions {
 }
 
 /** Throws SlowDown after too many failures. */
-export async function findSigner(
+export function findSigner(
   options: SignerOptions,
   address: () => string,
   { accessKeyId, token }: { readonly accessKeyId: string; readonly token: string | undefined },
 ): Promise<Signer> {
   if (token === undefined) return findActiveCredential(options, address, accessKeyId);
+  return findTokenSigner(options, address, accessKeyId, token);
+}
+
+async function findTokenSigner(
+  options: SignerOptions,
+  address: () => string,
+  accessKeyId: string,
+  token: string,
+): Promise<Signer> {
   const unverified = options.tokens.read(token);
   // Count failures of all tokens of an issuer together: the client chooses the temporary id.
   const subject = unverified?.issuer ?? accessKeyId;
