@@ -1,5 +1,5 @@
 // Caches repeated reads of a bucket until the next commit. Detecting a commit with the log's change
-// counter costs a fifth of the smallest query. With frequent commits, the cache is bypassed.
+// counter costs a fifth of the smallest query. With frequent commits, objects bypass the cache.
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -54,15 +54,25 @@ const minHits = 16;
 const bypassReads = 256;
 
 export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: CacheBudget): ReadCache {
+  /** Number of commits that have been noticed. */
   let generation = 0;
+  /** The generation that `hits` counts. */
+  let counted = 0;
   let hits = 0;
   let bypassLeft = 0;
 
+  function noticeCommits(): number {
+    if (changeCounter.hasChanged()) generation++;
+    return generation;
+  }
+
   function currentGeneration(): number {
-    if (!changeCounter.hasChanged()) return generation;
+    const now = noticeCommits();
+    if (now === counted) return now;
     if (hits < minHits) bypassLeft = bypassReads;
+    counted = now;
     hits = 0;
-    return ++generation;
+    return now;
   }
 
   function readThrough<T>(
@@ -95,18 +105,29 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
     return value;
   }
 
-  const buckets = new Map<string, CacheEntry<Bucket>>();
+  let settings: CacheEntry<Bucket> | undefined;
+
+  /** Never bypassed: every write reads the settings, and commits contain many writes. */
+  function readSettings(read: () => Bucket | undefined): Bucket | undefined {
+    const now = noticeCommits();
+    if (settings?.generation === now) return settings.value;
+    const value = read();
+    settings = value && { generation: now, value };
+    return value;
+  }
+
   const existing = new Map<string, CacheEntry<true>>();
   const objects = new Map<string, CacheEntry<ObjectRecord>>();
   const bodies = new Map<string, CacheEntry<ObjectWithBody>>();
   const clear = () => {
-    for (const entries of [buckets, existing, objects, bodies]) entries.clear();
+    for (const entries of [existing, objects, bodies]) entries.clear();
+    settings = undefined;
     tickCache.clear();
   };
   const tickCache = createTickCache<Bucket>();
   const unsubscribe = cacheBudget.subscribe(clear);
   return {
-    bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
+    bucket: (read) => tickCache.readThrough(() => readSettings(read)),
     exists: (read) => readThrough(existing, "", () => read() || undefined, always) === true,
     object: (key, read) => readThrough(objects, key, read, always),
     // Lists of parts may be long; their own cache bounds their memory (part-lists.ts).

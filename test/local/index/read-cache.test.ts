@@ -95,6 +95,33 @@ test("the read cache excludes objects with parts, limits its entries and is bypa
   cache.close();
 });
 
+test("a bucket's record is read once after each commit, also while objects bypass the cache", async () => {
+  let commits = 0;
+  let seen = -1;
+  const hasChanged = () => {
+    const hasChanged = commits !== seen;
+    seen = commits;
+    return hasChanged;
+  };
+  const cache = createReadCache({ hasChanged }, createCacheBudget());
+  let reads = 0;
+  let objectReads = 0;
+  for (commits = 1; commits <= 10; commits++) {
+    for (let i = 0; i < 3; i++) {
+      const found = cache.bucket(() => ({ name: `${++reads}` }) as Bucket);
+      assert.equal(found?.name, `${commits}`);
+      cache.objectWithBody("key", () => {
+        objectReads++;
+        return { body: { storage: "inline" } } as unknown as ObjectWithBody;
+      });
+      // The next turn, in which the value of this one is checked again.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  assert.deepEqual([reads, objectReads], [10, 30]);
+  assert.equal(cache.bucket(() => undefined)?.name, undefined);
+});
+
 test("a bucket's record is read once in each turn of the event loop", async () => {
   const cache = createReadCache({ hasChanged: () => true }, createCacheBudget());
   let reads = 0;
