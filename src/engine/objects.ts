@@ -31,7 +31,7 @@ import { cancelSourceOnFailure } from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 
-/** Passing on a promise from an async function would cost as much as another await. */
+/** `get` and `put` are not async: an async function that returns a promise waits for it first. */
 export function createObjects(context: Context): Objects {
   const { records } = context;
   return {

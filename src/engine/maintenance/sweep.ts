@@ -114,7 +114,7 @@ export async function removeGarbage(context: Context, bucket: string): Promise<n
   let after = 0;
   for (;;) {
     const garbage = await context.records.garbage(bucket, after, garbageBatch);
-    // During a backup of the bucket nothing can be removed, and reading a long queue would be wasted.
+    // During a backup of the bucket nothing can be removed, so the rest of the queue is not read.
     if (garbage.length === 0 || context.blobs.isLeased?.(bucket)) return removed;
     removed += await removeAll(context, bucket, garbage);
     if (garbage.length < garbageBatch) return removed;
