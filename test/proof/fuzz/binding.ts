@@ -211,9 +211,12 @@ async function checkStored(bucket: StoreBucket, stored: unknown): Promise<void> 
 const now = () => 1_794_700_800_000;
 const presign = { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", secretAccessKey: "secret" };
 
-/** Matches errors of JavaScript itself when a value, such as a key, is converted to a string. */
-const platform =
-  /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)/;
+/**
+ * Matches errors of JavaScript itself when a value, such as a key, is converted to a string, and
+ * messages that end with the number that was passed.
+ */
+const passed =
+  /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)|: NaN$/;
 
 async function openRunner(): Promise<Runner> {
   let engine: Engine | undefined;
@@ -238,7 +241,7 @@ async function openRunner(): Promise<Runner> {
       if (!(error instanceof TypeError) && !(error instanceof RangeError)) return undefined;
       return kindOf(error.message);
     },
-    passes: platform,
+    passes: passed,
     close: async () => engine?.close(),
   };
 }

@@ -18,7 +18,7 @@ export interface Runner {
   run(input: string): string | Promise<string>;
   /** Returns the outcome of an error; undefined if the product does not document it. */
   outcomeOf(error: unknown): string | undefined;
-  /** Error messages of JavaScript itself that a caller may see. */
+  /** Messages that a caller may see although they look like internals. */
   readonly passes?: RegExp;
   close?(): Promise<void>;
 }
