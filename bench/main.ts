@@ -34,6 +34,7 @@ import { sandbox } from "./sections/sandbox.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
+import { space } from "./sections/space.ts";
 import { start } from "./sections/start.ts";
 import { versions } from "./sections/versions.ts";
 import { writers } from "./sections/writers.ts";
@@ -71,6 +72,7 @@ const asked: readonly Section[] = [
   peers,
   growth,
   many,
+  space,
   cluster,
   clusterModel,
   clusterReads,
