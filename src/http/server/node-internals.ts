@@ -152,8 +152,8 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
   };
 }
 
-/** As much as Node reads at a time. */
-const sharedMemory = Buffer.allocUnsafeSlow(64 * 1024);
+/** Holds the longest short request. Node's 64 KiB would be kept by each of many waiting uploads. */
+const sharedMemory = Buffer.allocUnsafeSlow(36 * 1024);
 
 function shareReads(
   socket: Socket,

@@ -39,7 +39,7 @@ const endMilliseconds = 60_000;
  * With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. Parallel garbage
  * collection does not help, because there is already one process per core.
  */
-const memoryFlags = ["--max-semi-space-size=8", "--heap-growing-percent=30", "--single-threaded-gc"];
+const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--single-threaded-gc"];
 
 /** Resolves when the process accepts connections. */
 export async function startProcess(options: S3ProcessOptions, listener: SharedListener): Promise<S3Process> {
