@@ -13,10 +13,10 @@ export async function helpText(
 
 type Row = readonly [left: string, right: string];
 
-async function toOverviewRow(entry: CatalogEntry): Promise<Row> {
-  const loaded = await entry.load();
-  const words = isGroup(loaded) ? loaded.commands.map(({ name }) => name).join("|") : (loaded.usage[0] ?? "");
-  return [`${entry.name} ${words.replaceAll(/\[-.*/g, "")}`.trimEnd(), loaded.summary];
+/** Only names, so that the summaries fit into a terminal; the help of a command lists its forms. */
+async function toOverviewRow({ name, load }: CatalogEntry): Promise<Row> {
+  const { summary } = await load();
+  return [name, summary];
 }
 
 function overview(rows: readonly Row[], style: Style): string {
@@ -26,7 +26,7 @@ function overview(rows: readonly Row[], style: Style): string {
     section("Commands", alignRows(rows), style),
     section("Options of every command", optionLines(commonOptions), style),
     section("Version", ["store --version, -v"], style),
-    section("Examples", ["store init photos", "store bucket create photos", "store help object put"], style),
+    section("Examples", ["store init photos", "store bucket create photos", "store help object"], style),
   ].join("\n\n");
 }
 
