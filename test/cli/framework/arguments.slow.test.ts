@@ -16,7 +16,8 @@ test("store without a command, store help and store --help print the same overvi
   const overview = await shell.store();
   assert.match(overview, /^Usage$/m);
   for (const { name } of shownCatalog) {
-    assert.match(overview, new RegExp(`^  ${name} .{1,97}$`, "m"), "a line of at most 100 columns");
+    const [line] = new RegExp(`^  ${name} .*$`, "m").exec(overview) ?? [];
+    assert.ok(line !== undefined && line.length <= 100, line ?? name);
   }
   assert.equal(await shell.store("help"), overview);
   assert.equal(await shell.store("--help"), overview);

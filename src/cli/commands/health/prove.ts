@@ -19,7 +19,7 @@ const names = proofNames.map((name) => name.replace(" ", "-"));
 
 export const proveCommand: Command = {
   name: "prove",
-  summary: "Prove on your own disk that kills, lack of space and bit rot lose no acknowledged write",
+  summary: "Prove on your disk that kills, lack of space and bit rot lose no acknowledged write",
   details:
     "Creates stores in a new folder inside DIR, and removes the folder at the end. Four proofs share the time: kill,\n" +
     "full-disk, rot and consistency. The disk is never filled: lack of space is simulated by a limit on the size of\n" +
