@@ -1,6 +1,7 @@
 // Tracks the open connections of one listener: limits their number and closes idle connections.
 import type { Server as NetServer, Socket } from "node:net";
 import { isReadingShort } from "../wire/read-short-requests.ts";
+import type { AcceptPace } from "./accept-pace.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { isUpgraded, pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
@@ -25,6 +26,8 @@ export interface ConnectionOptions {
    * request, which would fail with a connection reset.
    */
   readonly graceMilliseconds: number;
+  /** Present if other processes accept connections of the same port. */
+  readonly pace?: AcceptPace | undefined;
 }
 
 const checkMilliseconds = 50;
@@ -32,7 +35,7 @@ const checkMilliseconds = 50;
 const maxChecks = 64;
 
 export function trackConnections(options: ConnectionOptions): Connections {
-  const { acceptor, limits, graceMilliseconds, trusted, serveConnection } = options;
+  const { acceptor, limits, graceMilliseconds, trusted, serveConnection, pace } = options;
   const open = new Set<Socket>();
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
@@ -61,6 +64,7 @@ export function trackConnections(options: ConnectionOptions): Connections {
       return;
     }
     if (open.size >= softLimit) closeOneIdle(open);
+    pace?.onAccept(open.size);
     add(socket);
   });
 

@@ -5,6 +5,7 @@ import { createServer as createAcceptor, type Server as NetServer, type Socket }
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { serveTunnels, type TunnelHandler } from "../tunnel.ts";
 import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";
+import { createAcceptPace } from "./accept-pace.ts";
 import type { DirectReader } from "./body/zero-copy-body.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
@@ -184,6 +185,7 @@ export async function listen(
     ...{ acceptor, limits, trusted, serveConnection },
     // No grace period for internal sockets: the supervisor retries requests that were not started.
     graceMilliseconds: isInternal ? 0 : graceMilliseconds,
+    pace: "fd" in address ? createAcceptPace() : undefined,
   });
   // At this event, Node starts to enforce the deadline for request heads.
   if (acceptor !== server) server.emit("listening");
