@@ -5,12 +5,16 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Returns milliseconds of processor time so far, or NaN where /proc does not report it. */
 export function processorMilliseconds(pid: number): number {
   try {
-    const parents = parentsOfAll();
-    const family = [...parents.keys()].filter((one) => one === pid || descends(one, pid, parents));
-    return family.reduce((sum, one) => sum + threadsMilliseconds(one), 0);
+    return familyOf(pid).reduce((sum, one) => sum + threadsMilliseconds(one), 0);
   } catch {
     return Number.NaN;
   }
+}
+
+/** Returns the ids of a process and its descendants. */
+export function familyOf(pid: number): number[] {
+  const parents = parentsOfAll();
+  return [...parents.keys()].filter((one) => one === pid || descends(one, pid, parents));
 }
 
 function descends(pid: number, ancestor: number, parents: ReadonlyMap<number, number>): boolean {

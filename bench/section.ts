@@ -44,6 +44,7 @@ export type Unit =
   | "ms"
   | "µs"
   | "MiB"
+  | "%"
   | "KiB"
   | "B"
   | "pages"

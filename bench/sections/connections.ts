@@ -4,6 +4,7 @@ import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
+import { largestShare } from "../burst-share.ts";
 import { requestsPerSecond } from "../http-load.ts";
 import { holdIdle } from "../idle-connections.ts";
 import { figure } from "../measure.ts";
@@ -11,6 +12,7 @@ import { type BareFile, startBareFile } from "../peers/bare-file.ts";
 import { startNativePeers } from "../peers/native.ts";
 import { putObject, type S3Server } from "../peers/s3-server.ts";
 import { startS3Store } from "../peers/s3-store.ts";
+import { familyOf } from "../processor-time.ts";
 import { type Context, compare, KiB, makeRow, type Section } from "../section.ts";
 import { end } from "../servers.ts";
 
@@ -45,12 +47,27 @@ async function run(context: Context): Promise<void> {
       processes: cores,
     });
     const store = targetOf(server);
+    await bursts(context, server.port, started[0]!);
     await newConnections(context, store, [bare, ...natives.servers.map(targetOf)]);
     await slowest(context, store, [bare, bareOnAllCores]);
     await besideIdle(context, store, started);
   } finally {
     await natives.stop();
     await Promise.all(started.map(end));
+  }
+}
+
+/** Half is the best share of two processes. */
+async function bursts(context: Context, port: number, server: ChildProcess): Promise<void> {
+  for (const count of [16, 64]) {
+    context.progress(`opening ${count} connections at once`);
+    const shares: number[] = [];
+    for (let burst = 0; burst < (context.quick ? 3 : 15); burst++) {
+      shares.push(100 * (await largestShare(port, familyOf(server.pid!), count)));
+    }
+    const what = `largest share of a process, ${count} connections opened at once`;
+    context.row(makeRow({ what, unit: "%" }, [figure(shares)]));
+    context.row(makeRow({ what: `${what}, worst burst`, unit: "%" }, [figure([Math.max(...shares)])]));
   }
 }
 

@@ -36,11 +36,11 @@ async function overwrite(context: Context, objects: number, atMost?: number): Pr
   context.progress(`overwriting ${objects} objects`);
   const samples: number[] = [];
   const stop = new AbortController();
-  const sampling = sample(directory, samples, stop.signal);
   const seconds = context.quick ? 3 : 25;
-  const rate = await perSecond({ lanes, seconds }, () => put(random(objects)));
-  stop.abort();
-  await sampling;
+  const [rate] = await Promise.all([
+    perSecond({ lanes, seconds }, () => put(random(objects))).finally(() => stop.abort()),
+    sample(directory, samples, stop.signal),
+  ]);
   await store.close();
 
   const times = figure(samples.map((bytes) => bytes / (objects * size)));
@@ -58,7 +58,7 @@ async function sample(directory: string, samples: number[], signal: AbortSignal)
   }
 }
 
-/** Bytes of all files except the databases, their logs and the reserve, which are few and bounded. */
+/** Returns the bytes of all segments of the store. */
 function segmentBytes(directory: string): number {
   let bytes = 0;
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {

@@ -1,6 +1,5 @@
-// Lets the processes that share a port accept a burst of connections together. The process that wakes
-// first could otherwise accept all of them before the others have run, and would serve them alone for
-// as long as they are kept open.
+// Spreads a burst of connections over the processes that share a port. The process that wakes first
+// would otherwise accept most of them before the others run, and serve them as long as they are open.
 
 export interface AcceptPace {
   /** Call it for each accepted connection, with the number of connections that were open before. */
@@ -13,9 +12,12 @@ export interface AcceptPaceOptions {
   readonly now?: () => number;
 }
 
-/** Requests that each use a new connection are not delayed: they exceed this peak only at first. */
+/**
+ * How long the highest number of open connections is remembered. Only connections beyond it wait, so
+ * that requests with a connection of their own do not.
+ */
 const peakMilliseconds = 1000;
-/** Limits the delay of other requests by a burst, to about 4 ms for each turn of the event loop. */
+/** Other requests wait meanwhile, so a turn of the event loop yields only this often. */
 const maxYields = 64;
 
 export function createAcceptPace(options: AcceptPaceOptions = {}): AcceptPace {
@@ -41,7 +43,7 @@ export function createAcceptPace(options: AcceptPaceOptions = {}): AcceptPace {
 
 const neverChanged = new Int32Array(new SharedArrayBuffer(4));
 
-/** Linux and macOS round a microsecond up to 50 or more. */
+/** A wait of a microsecond takes about 56 on Linux. */
 function sleepBriefly(): void {
   Atomics.wait(neverChanged, 0, 0, 0.001);
 }

@@ -4,6 +4,7 @@ import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import * as net from "node:net";
 import type { TLSSocket } from "node:tls";
+import { maxShortBody } from "../wire/read-short-requests.ts";
 
 export type NodeInternalsSetting = "on" | "off";
 
@@ -16,9 +17,8 @@ export interface NodeInternals {
   /** Returns undefined if Node cannot be kept from reading a chunk ahead. */
   throttle(message: IncomingMessage): ReadThrottle | undefined;
   /**
-   * Passes the bytes that a connection receives to `onBytes`, in memory that all connections share:
-   * they are valid only during the call. Returns a function that passes later bytes to Node's stream,
-   * or undefined if the connection can be read only through Node's stream, as with TLS.
+   * Passes received bytes to `onBytes`, in shared memory that is valid only during the call. Returns a
+   * function that passes later bytes to Node's stream; undefined if only the stream works, as with TLS.
    */
   shareReads(socket: net.Socket, onBytes: (bytes: Buffer) => void): (() => void) | undefined;
   /** Ends a response with a Content-Length. `text` is the body, with one character per byte. */
@@ -152,8 +152,8 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
   };
 }
 
-/** Holds the longest short request. Node's 64 KiB would be kept by each of many waiting uploads. */
-const sharedMemory = Buffer.allocUnsafeSlow(36 * 1024);
+/** Fits a short request. A longer one keeps a copy of what was read, so more would cost memory. */
+const sharedMemory = Buffer.allocUnsafeSlow(maxShortBody + 4 * 1024);
 
 function shareReads(
   socket: Socket,

@@ -40,7 +40,7 @@ export interface ShortRequest {
 export type AfterResponse = "keep" | "close";
 
 /** Longer bodies are streamed, by Node's HTTP server. Each connection can hold one in memory. */
-const maxShortBody = 32 * 1024;
+export const maxShortBody = 32 * 1024;
 
 /** Bytes that wait for the rest of a request are joined when they have come in this many parts. */
 const maxParts = 16;

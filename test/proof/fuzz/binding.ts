@@ -215,7 +215,7 @@ const presign = { endpoint: "http://h", accessKeyId: "STOREAAAAAAAAAAAAAAA", sec
  * Matches errors of JavaScript itself when a value, such as a key, is converted to a string, and
  * messages that end with the number that was passed.
  */
-const passed =
+const shownToCallers =
   /^Cannot convert (?:a Symbol value to a (?:string|number)|object to primitive value|a BigInt)|: NaN$/;
 
 async function openRunner(): Promise<Runner> {
@@ -241,7 +241,7 @@ async function openRunner(): Promise<Runner> {
       if (!(error instanceof TypeError) && !(error instanceof RangeError)) return undefined;
       return kindOf(error.message);
     },
-    passes: passed,
+    passes: shownToCallers,
     close: async () => engine?.close(),
   };
 }
