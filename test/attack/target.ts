@@ -48,8 +48,12 @@ export default {
 };`;
 
 /** Starts the server. Script and key may use `bucket`; `site` is public and contains `hello`. */
-export async function openTarget(t: Pick<TestContext, "after">, script = source): Promise<Target> {
-  const s3 = await s3Scene(t, "serve", ["--public-port", "0"], script);
+export async function openTarget(
+  t: Pick<TestContext, "after">,
+  script = source,
+  args: readonly string[] = [],
+): Promise<Target> {
+  const s3 = await s3Scene(t, "serve", ["--public-port", "0", ...args], script);
   const { url, key, server, scene, data } = s3;
   const announced = server.announced as Server["announced"] & { readonly public: { readonly url: string } };
   const parsePort = (address: string) => Number(new URL(address).port);

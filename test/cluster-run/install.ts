@@ -2,7 +2,7 @@
 // that their packages would start on the default ports are not started.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { asRoot, installFromDebian } from "../support/debian.ts";
+import { installFromDebian, runAsRoot } from "../support/debian.ts";
 
 /** Functions that return whether a package is installed, checked by its files. */
 const needs: Readonly<Record<string, () => boolean>> = {
@@ -54,30 +54,17 @@ export function isCephInstalled(): boolean {
 /** Installs all packages; returns the packages that could not be installed. */
 export function installCluster(): readonly string[] {
   if (missingPackages().length === 0) return [];
-  withoutServices(() => installFromDebian(missingPackages));
+  withoutCluster(() => installFromDebian(missingPackages));
   return missingPackages();
 }
 
-const policy = "/usr/sbin/policy-rc.d";
 const clusterSettings = "/etc/postgresql-common/createcluster.conf";
 
-/** Runs `work` while packages may neither start services nor create a PostgreSQL cluster. */
-function withoutServices(work: () => void): void {
-  const root = asRoot() ?? [];
-  const run = (script: string) => {
-    const [command, ...args] = [...root, "sh", "-c", script];
-    spawnSync(command!, args, { stdio: ["ignore", "inherit", "inherit"] });
-  };
-  // Keep an existing policy file of the machine.
-  const isOurs = !existsSync(policy);
-  if (isOurs) run(`printf '#!/bin/sh\\nexit 101\\n' > ${policy} && chmod 755 ${policy}`);
+/** Installs while PostgreSQL's packages may not create a cluster by themselves. */
+function withoutCluster(install: () => void): void {
   if (!existsSync(clusterSettings)) {
-    run(`mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > ${clusterSettings}`);
+    runAsRoot(`mkdir -p /etc/postgresql-common && echo "create_main_cluster = false" > ${clusterSettings}`);
     console.log(`${clusterSettings} was changed: PostgreSQL's packages create no cluster by themselves.`);
   }
-  try {
-    work();
-  } finally {
-    if (isOurs) run(`rm -f ${policy}`);
-  }
+  install();
 }

@@ -1,6 +1,7 @@
-// Installs missing Debian packages. apt-get prints its own errors; the caller checks afterwards
-// which packages are installed, and reports the tests that were skipped.
+// Installs missing Debian packages without starting their services. apt-get prints its own errors;
+// the caller checks afterwards which packages are installed, and reports the tests that were skipped.
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 
 /** Installs the packages that `missing` returns; `missing` is called again after each attempt. */
 export function installFromDebian(missing: () => readonly string[]): void {
@@ -12,11 +13,36 @@ export function installFromDebian(missing: () => readonly string[]): void {
     return;
   }
   const until = Date.now() + patienceMilliseconds;
-  if (install(root, wanted, until)) return;
-  // The package lists may be outdated. Install each package alone after the update, so that a
-  // failure of one package does not prevent the installation of the others.
-  aptGet(root, ["update"], until);
-  for (const name of missing()) install(root, [name], until);
+  withoutServices(() => {
+    if (install(root, wanted, until)) return;
+    // The package lists may be outdated. Install each package alone after the update, so that a
+    // failure of one package does not prevent the installation of the others.
+    aptGet(root, ["update"], until);
+    for (const name of missing()) install(root, [name], until);
+  });
+}
+
+const servicePolicy = "/usr/sbin/policy-rc.d";
+
+/** Runs `work` while packages may not start services on their default ports. */
+function withoutServices(work: () => void): void {
+  // An existing policy file of the machine is kept.
+  if (existsSync(servicePolicy)) {
+    work();
+    return;
+  }
+  runAsRoot(`printf '#!/bin/sh\\nexit 101\\n' > ${servicePolicy} && chmod 755 ${servicePolicy}`);
+  try {
+    work();
+  } finally {
+    runAsRoot(`rm -f ${servicePolicy}`);
+  }
+}
+
+/** Runs a shell script as root, or as this user if that is not possible. */
+export function runAsRoot(script: string): void {
+  const [command, ...args] = [...(asRoot() ?? []), "sh", "-c", script];
+  spawnSync(command!, args, { stdio: ["ignore", "inherit", "inherit"] });
 }
 
 /** Timeout for all packages together: without a network, each package would wait for a timeout. */
