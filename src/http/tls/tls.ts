@@ -1,4 +1,5 @@
 // Performs TLS handshakes on accepted sockets. A new certificate applies to new connections.
+import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 
@@ -44,6 +45,8 @@ export function secureContext({ certificate, key, ticketKeys }: TlsPair): Secure
     key,
     ticketKeys: Buffer.from(ticketKeys, "base64"),
     minVersion: "TLSv1.2",
+    // A client could make the server repeat the costly part of a handshake.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   });
 }
 
@@ -60,6 +63,7 @@ const protocols = Buffer.from("\x08http/1.1");
 const handshakeByte = 22;
 
 export interface HandshakeOptions {
+  /** Time limit of a whole handshake: a client that sends a byte now and then is not waited for. */
   readonly silenceMilliseconds: number;
   /** Events by which Node reports a failed handshake. */
   readonly errorEvents: readonly string[];
@@ -74,12 +78,12 @@ export function createHandshakes(
     context = secureContext(pair);
   });
 
-  function secure(socket: Socket, onSecured: (secured: TLSSocket) => void): void {
+  function secure(socket: Socket, deadline: NodeJS.Timeout, onSecured: (secured: TLSSocket) => void): void {
     const secured = new TLSSocket(socket, {
       ...{ isServer: true, secureContext: context, ALPNProtocols: protocols as unknown as string[] },
     });
     secured.once("secure", () => {
-      socket.setTimeout(0);
+      clearTimeout(deadline);
       onSecured(secured);
     });
     for (const event of errorEvents) secured.on(event, () => secured.destroy());
@@ -88,13 +92,13 @@ export function createHandshakes(
   return {
     start(socket, onSecured) {
       socket.on("error", () => socket.destroy());
-      // Disconnect a client that sends nothing or does not complete the handshake.
-      socket.setTimeout(silenceMilliseconds, () => socket.destroy());
+      const deadline = setTimeout(() => socket.destroy(), silenceMilliseconds);
+      socket.once("close", () => clearTimeout(deadline));
       socket.once("data", (first: Buffer) => {
         if (first[0] !== handshakeByte) return refusePlainHttp(socket);
         socket.pause();
         socket.unshift(first);
-        secure(socket, onSecured);
+        secure(socket, deadline, onSecured);
       });
       // Accepted sockets are paused: start reading.
       socket.resume();

@@ -167,3 +167,21 @@ test("an unusable certificate or key is refused with a message that does not con
   }
   assert.match(checkPair({ certificate, key }, now + 1000).subject, /^localhost, 127\.0\.0\.1$/);
 });
+
+test("a client that sends its hello byte by byte is disconnected at the end of the time limit", async (t) => {
+  const { port } = await serve(t, undefined, 300);
+  const socket = connectPlain({ port, host: "127.0.0.1" });
+  socket.on("error", () => {});
+  const closed = once(socket, "close");
+  socket.resume();
+  socket.write(Buffer.from("1603010200", "hex"));
+  // Each byte comes well before a limit of silence would end the connection.
+  let sent = 0;
+  const drip = setInterval(() => {
+    socket.write(Buffer.from([0]));
+    sent++;
+  }, 20);
+  await closed;
+  clearInterval(drip);
+  assert.ok(sent < 512, "the connection ended before the record was complete");
+});
