@@ -7,6 +7,7 @@ import { cachedPolicy } from "./policy/cache.ts";
 import type { FindValues } from "./policy/conditions.ts";
 import { evaluatePolicy, mayAllow, type PolicyEffect } from "./policy/evaluate.ts";
 import { isPublicPolicy } from "./policy/public-status.ts";
+import type { Work } from "./policy/work.ts";
 
 export interface Caller {
   /** For temporary credentials, the access key or the role that they belong to. */
@@ -42,6 +43,8 @@ export interface AccessRequest {
   readonly canAppend: boolean;
   /** Actions in policies: all of them must be allowed, and none denied. */
   readonly actions: readonly string[];
+  /** Budget that several decisions of a request share. Default: one of this decision. */
+  readonly work?: Work | undefined;
 }
 
 /** "create only": the caller may do it only if it replaces no object. */
@@ -70,6 +73,9 @@ function policyEffect(
   values: FindValues,
 ): PolicyEffect {
   const { name, settings } = bucket;
+  const isRestricted = settings.publicAccessBlock?.restrictPublicBuckets === true;
+  // Not left to the classification of the policy: under the block, no policy allows it.
+  if (isRestricted && caller.isAnonymous === true) return "deny";
   const isOwn = bucket.account === caller.account;
   // Otherwise a policy that denies everything could never be replaced.
   const isOwner = isOwn && caller.grants === undefined && caller.scope === undefined;
@@ -77,19 +83,17 @@ function policyEffect(
   if (isOwner && isAboutPolicy) return "neutral";
   const policy = cachedPolicy(settings.policy!, name);
   if (policy === "invalid") return "deny";
-  const { target, actions } = request;
-  const isRestricted =
-    !isOwn && settings.publicAccessBlock?.restrictPublicBuckets === true && isPublicPolicy(policy);
+  const { target, actions, work } = request;
   // A policy gives itself to no other account, and an anonymous caller never changes the bucket.
   const canBeAllowed =
-    !isRestricted &&
+    !(isRestricted && !isOwn && isPublicPolicy(policy)) &&
     !(isAboutPolicy && !isOwn) &&
     !(caller.isAnonymous === true && target.kind === "bucket" && request.right === "admin");
   if (request.operation === "DeleteObjects") {
     return canBeAllowed && mayAllow(policy, caller, actions) ? "allow" : "neutral";
   }
   const resource = target.kind === "object" ? `${name}/${target.key}` : name;
-  const effect = evaluatePolicy(policy, { caller, actions, resource, values });
+  const effect = evaluatePolicy(policy, { caller, actions, resource, values, work });
   return effect === "allow" && !canBeAllowed ? "neutral" : effect;
 }
 

@@ -13,7 +13,7 @@ const allowed = /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u;
 
 /** Throws InvalidTag if the tags exceed a limit or have a character that S3 does not allow. */
 export function checkTags(tags: Tags, maxTags: number): void {
-  if (tags.size > maxTags) throw invalidTag(`There are ${tags.size} tags; at most ${maxTags} are allowed.`);
+  if (tags.size > maxTags) throw tooManyTags(maxTags);
   for (const [key, value] of tags) {
     if (key === "" || key.length > maxKeyLength)
       throw invalidTag(`A tag's key must have 1 to ${maxKeyLength} characters.`);
@@ -25,6 +25,10 @@ export function checkTags(tags: Tags, maxTags: number): void {
       );
     if (/^aws:/i.test(key)) throw invalidTag('Keys that start with "aws:" are reserved.');
   }
+}
+
+export function tooManyTags(maxTags: number): StoreError {
+  return invalidTag(`There are more than ${maxTags} tags: use at most ${maxTags}.`);
 }
 
 function invalidTag(detail: string): StoreError {

@@ -1,9 +1,11 @@
 // Parses x-amz-tagging, which has the form of a URL query. Policies and writes see the same tags.
+import { maxObjectTags, tooManyTags } from "../model/tags.ts";
 import { S3Error } from "./errors.ts";
 
 export function parseTagHeader(header: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
   for (const pair of header.split("&").filter((one) => one !== "")) {
+    if (tags.size === maxObjectTags) throw tooManyTags(maxObjectTags);
     const at = pair.indexOf("=");
     const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
     const key = decodeTag(name);

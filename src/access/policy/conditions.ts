@@ -4,7 +4,8 @@ import { createNetworkMatcher, parseNetwork } from "./addresses.ts";
 import { type ConditionKey, parseConditionKey, type ValueKind } from "./condition-keys.ts";
 import { type Condition, type Operator, operators, PolicyError } from "./policy.ts";
 import { readTexts, shorten } from "./shapes.ts";
-import { matchesWildcard } from "./wildcard.ts";
+import { compileWildcards } from "./wildcard.ts";
+import { maxValueLength, type Work, WorkExceeded } from "./work.ts";
 
 /** Returns the values that a request has for a condition key; undefined if it has none. */
 export type FindValues = (key: string) => readonly string[] | undefined;
@@ -70,11 +71,7 @@ function checkOperator(operator: Operator, { kind }: ConditionKey, path: string)
 }
 
 /** Negative operators have the matcher of the positive one; the evaluation negates it. */
-function createMatcher(
-  operator: Operator,
-  values: readonly string[],
-  path: string,
-): (given: string) => boolean {
+function createMatcher(operator: Operator, values: readonly string[], path: string): Condition["matches"] {
   if (/^(Bool|Null)$/.test(operator)) {
     const wanted = values.map((value) => parseWith(parseBool, value, path));
     return (given) => wanted.some((value) => String(value) === given);
@@ -88,9 +85,7 @@ function createMatcher(
     const wanted = new Set(values.map((value) => value.toLowerCase()));
     return (given) => wanted.has(given.toLowerCase());
   }
-  if (operator.endsWith("Like") || operator.startsWith("Arn")) {
-    return (given) => values.some((value) => matchesWildcard(value, given));
-  }
+  if (operator.endsWith("Like") || operator.startsWith("Arn")) return compileWildcards(values);
   const wanted = new Set(values);
   return (given) => wanted.has(given);
 }
@@ -141,13 +136,20 @@ function parseDate(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-export function holds(condition: Condition, find: FindValues): boolean {
+/** Cost of a condition beside the characters of its values. */
+const conditionUnits = 16;
+
+export function holds(condition: Condition, find: FindValues, work: Work): boolean {
   const { operator, ifExists, set, key, matches } = condition;
   const given = find(key) ?? [];
-  if (operator === "Null") return matches(String(given.length === 0));
+  for (const value of given) {
+    if (value.length > maxValueLength) throw new WorkExceeded();
+    work.spend(conditionUnits + value.length);
+  }
+  if (operator === "Null") return matches(String(given.length === 0), work);
   const isNegative = operator.includes("Not");
   // As in S3, a value that the request does not have differs from every value.
   if (given.length === 0) return ifExists || (set === undefined ? isNegative : set === "all");
-  const isMet = (value: string) => matches(value) !== isNegative;
+  const isMet = (value: string) => matches(value, work) !== isNegative;
   return set === "any" || (set === undefined && !isNegative) ? given.some(isMet) : given.every(isMet);
 }

@@ -1,8 +1,9 @@
-// Evaluates a policy for a request: an explicit Deny wins, then an Allow counts.
+// Evaluates a policy for a request: an explicit Deny wins, then an Allow counts. A request that costs
+// more than its budget is denied.
 import { type FindValues, holds } from "./conditions.ts";
-import type { Patterns, Policy, Statement } from "./policy.ts";
+import type { Policy, Statement } from "./policy.ts";
 import { includesCaller, type PolicyCaller } from "./principals.ts";
-import { matchesWildcard } from "./wildcard.ts";
+import { createWork, freeWork, maxValueLength, type Work, WorkExceeded } from "./work.ts";
 
 export interface PolicyRequest {
   readonly caller: PolicyCaller;
@@ -11,14 +12,28 @@ export interface PolicyRequest {
   /** The bucket's name, or `bucket/key`. */
   readonly resource: string;
   readonly values: FindValues;
+  /** Budget that several decisions of a request share. Default: one of this decision. */
+  readonly work?: Work | undefined;
 }
 
 /** "neutral": the policy says nothing about the request. */
 export type PolicyEffect = "allow" | "deny" | "neutral";
 
 export function evaluatePolicy(policy: Policy, request: PolicyRequest): PolicyEffect {
-  const { actions } = request;
-  const isApplied = (statement: Statement) => isApplicable(statement, request);
+  try {
+    return evaluate(policy, request);
+  } catch (error) {
+    // What was not compared might have denied the request.
+    if (error instanceof WorkExceeded) return "deny";
+    throw error;
+  }
+}
+
+function evaluate(policy: Policy, request: PolicyRequest): PolicyEffect {
+  const { actions, resource, work = createWork() } = request;
+  work.begin();
+  if (resource.length > maxValueLength) return "deny";
+  const isApplied = (statement: Statement) => isApplicable(statement, request, work);
   for (const action of actions) if (statementsAbout(policy, action).deny.some(isApplied)) return "deny";
   // A request without an action is a mistake of the caller: it is not allowed.
   if (actions.length === 0) return "neutral";
@@ -45,7 +60,7 @@ function statementsAbout(policy: Policy, action: string): StatementsByEffect {
   const found = known.get(action);
   if (found !== undefined) return found;
   const lower = action.toLowerCase();
-  const about = policy.statements.filter(({ actions }) => matchesPatterns(actions, lower));
+  const about = policy.statements.filter(({ actions }) => actions.matches(lower, freeWork));
   const statements = {
     allow: about.filter(({ effect }) => effect === "Allow"),
     deny: about.filter(({ effect }) => effect === "Deny"),
@@ -54,25 +69,23 @@ function statementsAbout(policy: Policy, action: string): StatementsByEffect {
   return statements;
 }
 
-function isApplicable(statement: Statement, request: PolicyRequest): boolean {
+function isApplicable(statement: Statement, request: PolicyRequest, work: Work): boolean {
   const { effect, principals, resources, conditions } = statement;
+  work.spend(principals.length);
   return (
     principals.some((principal) => includesCaller(principal, request.caller, effect)) &&
-    matchesPatterns(resources, request.resource) &&
-    conditions.every((condition) => holds(condition, request.values))
+    resources.matches(request.resource, work) &&
+    conditions.every((condition) => holds(condition, request.values, work))
   );
-}
-
-function matchesPatterns({ patterns, isInverted }: Patterns, text: string): boolean {
-  return patterns.some((pattern) => matchesWildcard(pattern, text)) !== isInverted;
 }
 
 /** Whether a statement could allow the caller one of the actions, on some resource. */
 export function mayAllow(policy: Policy, caller: PolicyCaller, actions: readonly string[]): boolean {
+  const names = actions.map((action) => action.toLowerCase());
   return policy.statements.some(
     ({ effect, principals, actions: patterns }) =>
       effect === "Allow" &&
       principals.some((principal) => includesCaller(principal, caller, effect)) &&
-      actions.some((action) => matchesPatterns(patterns, action.toLowerCase())),
+      names.some((name) => patterns.matches(name, freeWork)),
   );
 }

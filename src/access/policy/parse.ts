@@ -7,7 +7,8 @@ import { parseStrictJson } from "./json.ts";
 import { maxPolicyBytes, type Patterns, type Policy, PolicyError, type Statement } from "./policy.ts";
 import { parsePrincipals } from "./principals.ts";
 import { readFields, readText, readTexts, shorten } from "./shapes.ts";
-import { matchesWildcard } from "./wildcard.ts";
+import { compileWildcards } from "./wildcard.ts";
+import { freeWork } from "./work.ts";
 
 const maxStatements = 200;
 const versions = ["2012-10-17", "2008-10-17"];
@@ -27,7 +28,8 @@ export function parsePolicy(text: string, bucket: string): Policy {
   if (list.length === 0) throw new PolicyError("Statement must not be empty.");
   if (list.length > maxStatements)
     throw new PolicyError(`Statement has more than ${maxStatements} statements.`);
-  const statements = list.map((value, i) => parseStatement(value, `Statement[${i}]`, bucket));
+  const context = { bucket, targets: new Map() };
+  const statements = list.map((value, i) => parseStatement(value, `Statement[${i}]`, context));
   checkSids(statements);
   const usesKey = (isKey: (key: string) => boolean) =>
     statements.some(({ conditions }) => conditions.some(({ key }) => isKey(key)));
@@ -42,28 +44,40 @@ const statementFields = [
   ...["Sid", "Effect", "Principal", "Action", "NotAction", "Resource", "NotResource", "Condition"],
 ];
 
-function parseStatement(value: unknown, path: string, bucket: string): Statement {
+interface Context {
+  readonly bucket: string;
+  /** What the actions concern, by pattern: each is compared with all actions once. */
+  readonly targets: Map<string, ReadonlySet<ActionTarget>>;
+}
+
+function parseStatement(value: unknown, path: string, { bucket, targets }: Context): Statement {
   const fields = readStatementFields(value, path);
   if (fields.Effect !== "Allow" && fields.Effect !== "Deny") {
     throw new PolicyError(`${path}.Effect must be "Allow" or "Deny".`);
   }
   if (fields.Principal === undefined) throw new PolicyError(`${path} has no Principal.`);
-  const actions = readPatterns(fields, path, "Action");
-  for (const action of actions.patterns) checkAction(action, path);
-  const resources = readPatterns(fields, path, "Resource");
   const prefix = "arn:aws:s3:::";
-  const patterns = resources.patterns.map((text) => {
+  const resources = readPatterns(fields, path, "Resource", (text) => {
     const pattern = text === "*" ? text : text.startsWith(prefix) ? text.slice(prefix.length) : "";
-    if (!matchesWildcard(pattern.split("/", 1)[0]!, bucket)) throw invalidResource(path, text, bucket);
+    if (!isMatch(pattern.split("/", 1)[0]!, bucket)) throw invalidResource(path, text, bucket);
     return pattern;
   });
-  checkTargets(actions, { ...resources, patterns }, path, bucket);
+  const isInverted = resources.isInverted || fields.NotAction !== undefined;
+  const possible = isInverted ? everyTarget : resourceTargets(resources, bucket);
+  const actions = readPatterns(fields, path, "Action", (text) => {
+    const pattern = text.toLowerCase();
+    const wanted = targets.get(pattern) ?? targetsOf(pattern);
+    targets.set(pattern, wanted);
+    if (wanted.size === 0) throw new PolicyError(`${path} has the unknown action "${shorten(text)}".`);
+    if (![...wanted].some((target) => possible.has(target))) throw inapplicable(path, text);
+    return pattern;
+  });
   return {
     sid: fields.Sid === undefined ? undefined : readText(fields.Sid, `${path}.Sid`),
     effect: fields.Effect,
     principals: parsePrincipals(fields.Principal, `${path}.Principal`),
-    actions: { ...actions, patterns: actions.patterns.map((pattern) => pattern.toLowerCase()) },
-    resources: { ...resources, patterns },
+    actions,
+    resources,
     conditions: parseConditions(fields.Condition, `${path}.Condition`),
   };
 }
@@ -81,6 +95,7 @@ function readPatterns(
   fields: Readonly<Record<string, unknown>>,
   path: string,
   name: "Action" | "Resource",
+  toPattern: (text: string) => string,
 ): Patterns {
   const inverse = `Not${name}`;
   const isInverted = fields[inverse] !== undefined;
@@ -88,20 +103,38 @@ function readPatterns(
     throw new PolicyError(`${path} must have either ${name} or ${inverse}.`);
   }
   const used = isInverted ? inverse : name;
-  return { patterns: readTexts(fields[used], `${path}.${used}`), isInverted };
+  const patterns = readTexts(fields[used], `${path}.${used}`).map(toPattern);
+  const matches = compileWildcards(patterns);
+  return { patterns, isInverted, matches: (text, work) => matches(text, work) !== isInverted };
 }
 
-function checkAction(pattern: string, path: string): void {
-  if (targetsOf(pattern).size > 0) return;
-  throw new PolicyError(`${path} has the unknown action "${shorten(pattern)}".`);
+function isMatch(pattern: string, text: string): boolean {
+  return compileWildcards([pattern])(text, freeWork);
+}
+
+/** As in S3, an action on objects needs a resource that can be an object, and the other way round. */
+function inapplicable(path: string, action: string): PolicyError {
+  return new PolicyError(`${path}: the action "${shorten(action)}" does not apply to any of the resources.`);
+}
+
+const everyTarget: ReadonlySet<ActionTarget> = new Set(["bucket", "object"]);
+
+function resourceTargets(resources: Patterns, bucket: string): ReadonlySet<ActionTarget> {
+  const targets = new Set<ActionTarget>();
+  if (resources.matches(bucket, freeWork)) targets.add("bucket");
+  const isObject = (pattern: string) => pattern.includes("/") || pattern.endsWith("*");
+  if (resources.patterns.some(isObject)) targets.add("object");
+  return targets;
 }
 
 /** Returns what the actions that match the pattern concern. */
-function targetsOf(pattern: string): Set<ActionTarget> {
-  const lower = pattern.toLowerCase();
-  if (lower === "*" || lower === "s3:*") return new Set(["bucket", "object"]);
+function targetsOf(pattern: string): ReadonlySet<ActionTarget> {
+  const matches = compileWildcards([pattern]);
   const targets = new Set<ActionTarget>();
-  for (const [name, target] of knownActions) if (matchesWildcard(lower, name)) targets.add(target);
+  for (const [name, target] of knownActions) {
+    if (matches(name, freeWork)) targets.add(target);
+    if (targets.size === everyTarget.size) break;
+  }
   return targets;
 }
 
@@ -109,18 +142,6 @@ function invalidResource(path: string, text: string, bucket: string): PolicyErro
   return new PolicyError(
     `${path} has the invalid resource "${shorten(text)}": use arn:aws:s3:::${bucket} or arn:aws:s3:::${bucket}/KEY.`,
   );
-}
-
-/** As in S3, an action on objects needs a resource that can be an object, and the other way round. */
-function checkTargets(actions: Patterns, resources: Patterns, path: string, bucket: string): void {
-  if (actions.isInverted || resources.isInverted) return;
-  const hasObject = resources.patterns.some((pattern) => pattern.includes("/") || pattern.endsWith("*"));
-  const hasBucket = resources.patterns.some((pattern) => matchesWildcard(pattern, bucket));
-  for (const action of actions.patterns) {
-    const targets = targetsOf(action);
-    if ((hasObject && targets.has("object")) || (hasBucket && targets.has("bucket"))) continue;
-    throw new PolicyError(`${path}: the action "${shorten(action)}" does not apply to any of the resources.`);
-  }
 }
 
 function checkSids(statements: readonly Statement[]): void {

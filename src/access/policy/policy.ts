@@ -1,4 +1,5 @@
 // A parsed bucket policy. What the parser accepts is what the evaluation understands.
+import type { Work } from "./work.ts";
 
 export interface Policy {
   readonly statements: readonly Statement[];
@@ -22,6 +23,8 @@ export interface Patterns {
   readonly patterns: readonly string[];
   /** Whether everything but the patterns is meant, as in NotAction. */
   readonly isInverted: boolean;
+  /** Whether a text is meant. */
+  readonly matches: (text: string, work: Work) => boolean;
 }
 
 export type Principal =
@@ -41,7 +44,7 @@ export interface Condition {
   readonly key: string;
   readonly values: readonly string[];
   /** Whether one of the request's values equals one of `values`, before negation. */
-  readonly matches: (given: string) => boolean;
+  readonly matches: (given: string, work: Work) => boolean;
 }
 
 export const operators = [

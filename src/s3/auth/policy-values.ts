@@ -2,6 +2,8 @@
 import type { Caller } from "../../access/decide.ts";
 import { headerOfKey, tagKeys } from "../../access/policy/condition-keys.ts";
 import type { FindValues } from "../../access/policy/conditions.ts";
+import { anonymousUserId } from "../../access/policy/public-status.ts";
+import { maxValueLength } from "../../access/policy/work.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import type { BucketOperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
@@ -27,7 +29,11 @@ export interface RequestValues {
 }
 
 export function createFindValues(given: RequestValues): FindValues {
-  const requestTags = () => given.requestTags ?? parseTagHeader(given.request.header("x-amz-tagging") ?? "");
+  let parsedTags: ReadonlyMap<string, string> | undefined;
+  const requestTags = () => {
+    parsedTags ??= given.requestTags ?? parseTagHeader(given.request.header("x-amz-tagging") ?? "");
+    return parsedTags;
+  };
   return (key) => {
     if (key.startsWith(tagKeys.existing)) {
       return toList(given.existingTags?.get(key.slice(tagKeys.existing.length)));
@@ -50,6 +56,8 @@ function toList(value: string | undefined): readonly string[] | undefined {
 function findCopySource({ request }: RequestValues): readonly string[] | undefined {
   const header = request.header("x-amz-copy-source");
   if (header === undefined) return undefined;
+  // Too long to be compared, so it is not decoded.
+  if (header.length > maxValueLength) return [header];
   const [path, version] = header.split("?", 2);
   const source = decodeSource(path!).replace(/^\//, "") + (version === undefined ? "" : `?${version}`);
   return [source, `/${source}`];
@@ -84,7 +92,7 @@ function findValue(key: string, given: RequestValues): string | undefined {
     case "aws:principalaccount":
       return isKnown ? caller.account : undefined;
     case "aws:userid":
-      return isKnown ? caller.accessKeyId : "anonymous";
+      return isKnown ? caller.accessKeyId : anonymousUserId;
     case "aws:username":
       return isKnown ? caller.accessKeyId : undefined;
     default:

@@ -6,8 +6,8 @@ import { parseGrant } from "../../../src/access/grants.ts";
 import { toOwner } from "../../../src/access/keys/credentials.ts";
 import { evaluatePolicy, type PolicyEffect } from "../../../src/access/policy/evaluate.ts";
 import { parsePolicy } from "../../../src/access/policy/parse.ts";
-import { matchesWildcard } from "../../../src/access/policy/wildcard.ts";
 import type { Bucket } from "../../../src/model/bucket.ts";
+import { createWork } from "../../../src/access/policy/work.ts";
 import { statement, toText } from "./policies.ts";
 
 const full: Caller = { accessKeyId: "STOREOTHER", account: "other", grants: undefined };
@@ -174,23 +174,6 @@ test("all operators and all keys of a condition must hold", () => {
   assert.equal(effect([statement({ Condition })], { values: { "aws:referer": ["a"] } }), "neutral");
 });
 
-test("wildcards match in a time that grows with the text, not exponentially", () => {
-  const start = performance.now();
-  assert.equal(matchesWildcard(`${"*a".repeat(500)}b`, "a".repeat(1024)), false);
-  assert.ok(performance.now() - start < 1000);
-  for (const [pattern, text, expected] of [
-    ["", "", true],
-    ["*", "", true],
-    ["?", "", false],
-    ["**a", "ba", true],
-    ["a*b*c", "axxbyyc", true],
-    ["a*b*c", "axxbyy", false],
-    ["a\nb*", "a\nbc", true],
-    [".*", "ab", false],
-  ] as const)
-    assert.equal(matchesWildcard(pattern, text), expected, pattern);
-});
-
 const bucket: Bucket = {
   name: "photos",
   created: 1,
@@ -244,4 +227,51 @@ test("a stored policy that cannot be understood denies everything but its replac
     assert.equal(decideWith(policy, own, change), "allowed");
     assert.equal(decideWith(policy, { ...own, grants: [] }, change), "denied");
   }
+});
+
+/** A policy that allows everyone to read, with a condition that costs more than a request may. */
+function costly(operator: string, ...values: string[]): Record<string, unknown> {
+  return statement({ Condition: { [operator]: { "aws:UserAgent": values } } });
+}
+
+test("a request that costs more than its budget is denied, whatever the policy says of it", () => {
+  const repetitive = ["a".repeat(8000)];
+  const asked = (agent: readonly string[]) => ({ values: { "aws:useragent": agent } });
+  const needle = `*${"a".repeat(1500)}b*`;
+  for (const operator of ["StringLike", "StringNotLike"]) {
+    assert.equal(effect([costly(operator, needle)], asked(repetitive)), "deny");
+    const deny = { ...costly(operator, needle), Effect: "Deny" };
+    assert.equal(effect([statement(), deny], asked(repetitive)), "deny");
+    const many = Array.from({ length: 800 }, (_, i) => `*${i}b*`);
+    assert.equal(effect([costly(operator, ...many)], asked(repetitive)), "deny");
+    assert.equal(
+      effect([costly(operator, ...many)], asked(["curl/8.5"])),
+      { StringLike: "neutral", StringNotLike: "allow" }[operator],
+    );
+  }
+});
+
+test("a value or a key that is too long to be compared is denied, and one at the limit is compared", () => {
+  for (const operator of ["StringEquals", "StringNotEquals", "StringLike", "StringEqualsIfExists", "Null"]) {
+    const value = operator === "Null" ? "false" : "a";
+    const one = costly(operator, value);
+    assert.equal(effect([one], { values: { "aws:useragent": ["a".repeat(8193)] } }), "deny", operator);
+    const expected = operator === "StringNotEquals" || operator === "Null" ? "allow" : "neutral";
+    assert.equal(effect([one], { values: { "aws:useragent": ["a".repeat(8192)] } }), expected, operator);
+  }
+  assert.equal(effect([statement()], { resource: `photos/${"a".repeat(1024)}` }), "allow");
+  assert.equal(effect([statement()], { resource: `photos/${"a".repeat(9000)}` }), "deny");
+});
+
+test("decisions that share a budget are denied after it is used up", () => {
+  const resources = Array.from({ length: 600 }, (_, i) => `arn:aws:s3:::photos/*${i}`);
+  const policy = parsePolicy(toText(statement({ Resource: resources }), statement()), "photos");
+  const work = createWork();
+  const request = { caller: full, actions: ["s3:GetObject"], values: () => undefined, work };
+  const ask = () => evaluatePolicy(policy, { ...request, resource: `photos/${"a".repeat(1000)}` });
+  const effects = Array.from({ length: 3000 }, ask);
+  const allowed = effects.indexOf("deny");
+  assert.ok(allowed > 1000, `${allowed} decisions were made`);
+  assert.ok(effects.slice(allowed).every((one) => one === "deny"));
+  assert.ok(work.spent() < 9_000_000);
 });
