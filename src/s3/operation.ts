@@ -1,6 +1,6 @@
 // Finds the operation of a request from method, path and query.
 import { S3Error } from "./errors.ts";
-import { checkVersionId } from "./headers/versions.ts";
+import { asOfHeader, checkVersionId } from "./headers/versions.ts";
 import type { OperationName } from "./operation-rights.ts";
 import type { Query, S3Request } from "./request.ts";
 
@@ -105,6 +105,7 @@ const objectOperations: Readonly<Record<string, Readonly<Record<string, Operatio
 export function readOperation(request: S3Request, domains: readonly string[]): Operation {
   const { bucket, key } = parseAddress(request, domains);
   const name = findOperationName(request, bucket, key);
+  if (request.header(asOfHeader) !== undefined && !pastOperations.has(name)) throw noPast(request);
   const version = request.query.has("versionId") ? readVersion(request, name) : undefined;
   return { name, bucket, key, version };
 }
@@ -156,6 +157,26 @@ function toSubresourceKey(query: Query): string {
   const subresourceKey = [...given].sort().join(" ");
   subresourceKeyCache.set(query, subresourceKey);
   return subresourceKey;
+}
+
+/** Operations that can read a bucket as it was at a time. */
+const pastOperations: ReadonlySet<OperationName> = new Set<OperationName>([
+  "GetObject",
+  "HeadObject",
+  "ListObjects",
+  "ListObjectsV2",
+]);
+
+/** Whether the operation reads the bucket as it was at a time. */
+export function readsPast(name: OperationName, header: S3Request["header"]): boolean {
+  return pastOperations.has(name) && header(asOfHeader) !== undefined;
+}
+
+function noPast({ header }: S3Request): S3Error {
+  return new S3Error("InvalidArgument", {
+    message: `This operation does not accept ${asOfHeader}: use it to read or list objects.`,
+    details: { ArgumentName: asOfHeader, ArgumentValue: header(asOfHeader)! },
+  });
 }
 
 /** Operations on one version of an object, which a request can name. */

@@ -56,8 +56,14 @@ export async function authenticate(
   });
 }
 
-/** Returns the signed headers. Throws if Host or an x-amz header is not signed. */
-function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim): [string, string][] {
+/** Headers with these prefixes change what a request means. */
+const isMeaningful = (name: string) => name.startsWith("x-amz-") || name.startsWith("x-store-");
+
+/** Returns the signed headers. Throws if Host or a header that changes the request is not signed. */
+function signedHeaders(
+  request: S3Request,
+  { form, payload, signedHeaders: names }: Claim,
+): [string, string][] {
   const { rawHeaders } = request.http;
   const values = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -70,11 +76,11 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
   const signedNames = new Set(names);
   // A repeated name would hash its value again: 60 KiB of headers could become hundreds of MiB.
   if (signedNames.size !== names.length) throw malformed(form, "SignedHeaders must list each header once.");
-  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
+  const unsigned = [...values.keys()].filter((name) => isMeaningful(name) && !signedNames.has(name));
   if (!signedNames.has("host")) unsigned.push("host");
-  // A presigned URL covers the value of x-amz-content-sha256 even if the header is not signed.
-  const refusedNames =
-    form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
+  // The canonical request of a presigned URL has the value of this header as its payload.
+  const isCovered = (name: string) => name === "x-amz-content-sha256" && values.get(name) === payload;
+  const refusedNames = form === "query" ? unsigned.filter((name) => !isCovered(name)) : unsigned;
   if (refusedNames.length > 0) {
     throw new S3Error("AccessDenied", {
       message: "There were headers present in the request which were not signed",

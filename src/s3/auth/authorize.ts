@@ -6,7 +6,7 @@ import { cachedPolicy } from "../../access/policy/cache.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
-import type { Operation } from "../operation.ts";
+import { type Operation, readsPast } from "../operation.ts";
 import { type BucketOperationName, type RequestTarget, toAccessRequest } from "../operation-rights.ts";
 import { type ConditionSource, createFindValues } from "./policy-values.ts";
 
@@ -86,7 +86,7 @@ export function decideAccess(
   const { policy: text } = bucket.settings;
   if (text === undefined) return decide(context.caller, bucket, toAsked(wanted, wanted), noValues);
   const { header } = context.request;
-  const isPast = header("x-store-as-of") !== undefined;
+  const isPast = readsPast(wanted.name, header);
   const { key = "", prefix } = wanted;
   // A read of the past may find any version, so it needs the actions of versions.
   const version = isPast ? "" : wanted.version;

@@ -5,6 +5,7 @@ import type { FindValues } from "../../access/policy/conditions.ts";
 import { anonymousUserId } from "../../access/policy/public-status.ts";
 import { maxValueLength } from "../../access/policy/work.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
+import { unsignedPayload } from "../../http/sigv4.ts";
 import type { BucketOperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { parseTagHeader } from "../tag-header.ts";
@@ -43,6 +44,7 @@ export function createFindValues(given: RequestValues): FindValues {
     }
     if (key === "s3:requestobjecttagkeys") return [...requestTags().keys()];
     if (key === "s3:x-amz-copy-source") return findCopySource(given);
+    if (key === "s3:x-amz-content-sha256") return toList(findPayloadHash(given));
     const header = headerOfKey(key);
     return toList(header === undefined ? findValue(key, given) : given.request.header(header));
   };
@@ -61,6 +63,12 @@ function findCopySource({ request }: RequestValues): readonly string[] | undefin
   const [path, version] = header.split("?", 2);
   const source = decodeSource(path!).replace(/^\//, "") + (version === undefined ? "" : `?${version}`);
   return [source, `/${source}`];
+}
+
+/** A presigned URL has the value in its query, or leaves it out, which means an unsigned payload. */
+function findPayloadHash({ request: { header, query } }: RequestValues): string | undefined {
+  const given = header("x-amz-content-sha256") ?? query.get("X-Amz-Content-Sha256");
+  return given ?? (query.has("X-Amz-Signature") ? unsignedPayload : undefined);
 }
 
 function decodeSource(path: string): string {
