@@ -54,18 +54,17 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     if (download !== undefined) return download;
     checkOrigin(request, options.hostNames);
     const name = `${request.method} ${path}`;
+    const [open, route] = [openRoutes.get(name), routes.get(name)];
     let fields: ReturnType<typeof parseFields> | undefined;
     const read = () => {
-      fields ??= parseFields(request);
+      fields ??= parseFields(request, (open ?? route)?.maxJsonBytes);
       return fields;
     };
     const call = { request, query: parseQuery(search), fields: read };
-    const open = openRoutes.get(name);
     if (open !== undefined) return withAudit(id, name, { ...call, session: undefined }, () => open.run(call));
     const session = await options.sessions.find(readSessionId(request) ?? "");
     if (session === undefined)
       throw new ConsoleError(401, "You are not signed in, or your session has ended.");
-    const route = routes.get(name);
     if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
     const sessionCall = { ...call, session };
     const missing = await findMissingRight(route.needs, sessionCall);

@@ -11,6 +11,8 @@ export interface Route {
   readonly path: string;
   /** What the user must be allowed to do. The handler checks it before it calls `run`. */
   readonly needs: RouteNeeds;
+  /** Maximum size of the JSON body. Default: 64 KiB. */
+  readonly maxJsonBytes?: number;
   run(call: Call): HttpResponse | Promise<HttpResponse>;
 }
 
@@ -61,7 +63,11 @@ export interface Fields {
   object(name: string): Readonly<Record<string, unknown>> | undefined;
 }
 
-const maxJsonBytes = 4 * 1024 * 1024;
+const defaultJsonBytes = 64 * 1024;
+/** Lists and objects inside each other. No route reads more than a few. */
+const maxJsonDepth = 16;
+/** Values in a body. An upload of 10,000 parts has 30,000. */
+const maxJsonItems = 50_000;
 /** The latest time that a Date can have. */
 export const maxTime = 8.64e15;
 
@@ -86,22 +92,48 @@ export function parseQuery(search: string): Query {
   };
 }
 
-export async function parseFields(request: HttpRequest): Promise<Fields> {
+export async function parseFields(request: HttpRequest, maxBytes = defaultJsonBytes): Promise<Fields> {
+  const declared = Number(request.header("content-length") ?? 0);
+  if (declared > maxBytes) throw tooLargeError(maxBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body()) {
     size += chunk.length;
-    if (size > maxJsonBytes) throw new ConsoleError(413, "The request is too large.");
+    if (size > maxBytes) throw tooLargeError(maxBytes);
     chunks.push(chunk);
   }
+  const bytes = Buffer.concat(chunks);
+  checkJsonShape(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.concat(chunks).toString());
+    value = JSON.parse(bytes.toString());
   } catch {
     throw new ConsoleError(400, "The request is not JSON.");
   }
   if (!isFields(value)) throw new ConsoleError(400, "The request must be a JSON object.");
   return createFields(value);
+}
+
+function tooLargeError(maxBytes: number): ConsoleError {
+  return new ConsoleError(413, `The request is too large: at most ${maxBytes / 1024} KiB are read here.`);
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** Checks the text before it is parsed, because each of its bytes can become a list. */
+function checkJsonShape(bytes: Uint8Array): void {
+  let [depth, items, isInText] = [0, 0, false];
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === quote) isInText = !isInText;
+    else if (isInText) i += byte === backslash ? 1 : 0;
+    else if (byte === openList || byte === openObject) depth++;
+    else if (byte === closeList || byte === closeObject) depth--;
+    if (!isInText && (byte === comma || byte === openList || byte === openObject)) items++;
+    if (depth > maxJsonDepth || items > maxJsonItems)
+      throw new ConsoleError(413, "The request has too many values, or lists too deep in each other.");
+  }
 }
 
 function createFields(value: Readonly<Record<string, unknown>>): Fields {

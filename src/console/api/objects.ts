@@ -38,6 +38,8 @@ export function objectRoutes(engine: Engine, now: () => number): readonly Route[
       method: "POST",
       path: "/api/objects/delete",
       needs: { right: "edit", on: "bucket", in: "body" },
+      // Keys of 1,024 bytes, with room for characters that JSON escapes.
+      maxJsonBytes: 2 * limits.deleteKeys * limits.keyBytes,
       async run({ fields }) {
         const given = await fields();
         const bucket = given.text("bucket");

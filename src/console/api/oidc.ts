@@ -37,6 +37,7 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
     {
       method: "POST",
       path: `${path}/start`,
+      maxJsonBytes: 4096,
       async run({ request, fields }) {
         const name = (await fields()).text("provider");
         requireAttempt(attempts, request, "start");
@@ -52,6 +53,7 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
     {
       method: "POST",
       path: `${path}/finish`,
+      maxJsonBytes: 16 * 1024,
       async run({ request, fields }) {
         const given = await fields();
         const [state, code, issuer] = [given.text("state"), given.text("code"), given.optionalText("issuer")];

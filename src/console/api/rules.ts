@@ -12,6 +12,9 @@ import { type JsonFields, parseCorsRule, parseLifecycleRule, parseLockRule } fro
 import { changeSetting, markSetting, requireBucket } from "./setting-changes.ts";
 
 const path = "/api/rules";
+const needs = { right: "administer", on: "bucket", in: "query" } as const;
+/** Room for 1,000 rules. */
+const maxJsonBytes = 256 * 1024;
 
 /** Rules of one kind, parsed from JSON. */
 interface ParsedRules {
@@ -40,7 +43,9 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
     {
       method: "POST",
       path: `${path}/check`,
-      needs: { on: "nothing" },
+      // The right that saving needs: checking is work for the server, and only an editor of rules needs it.
+      needs,
+      maxJsonBytes,
       async run({ query, fields }) {
         const { flaws } = parseRules(query.text("kind"), parseRuleList(await fields()));
         return json({ flaws } satisfies FlawsDocument);
@@ -49,7 +54,8 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
     {
       method: "PUT",
       path,
-      needs: { right: "administer", on: "bucket", in: "query" },
+      needs,
+      maxJsonBytes,
       run: (call) => putRules(engine, call),
     },
   ];

@@ -30,6 +30,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
   return {
     method: "POST",
     path,
+    maxJsonBytes: 4096,
     async run({ request, fields }) {
       const token = (await fields()).text("token").trim();
       const id = parseTokenId(token);

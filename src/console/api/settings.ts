@@ -44,6 +44,8 @@ export function settingRoutes(engine: Engine, buckets: ConsoleBuckets): readonly
       method: "PUT",
       path,
       needs: { right: "administer", on: "bucket", in: "query" },
+      // A policy of 20 KB, or 50 tags of any script.
+      maxJsonBytes: 128 * 1024,
       run: (call) => putSetting(engine, buckets, call),
     },
   ];

@@ -66,6 +66,8 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       method: "POST",
       path: "/api/uploads/complete",
       needs: { right: "edit", on: "bucket", in: "body" },
+      // 10,000 parts.
+      maxJsonBytes: 1024 * 1024,
       async run({ fields }) {
         const given = await fields();
         const name = { key: given.text("key"), id: given.text("upload") };

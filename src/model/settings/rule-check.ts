@@ -2,10 +2,10 @@
 // front end refuses the rules with the first error, an editor shows all errors.
 
 import { StoreError } from "../errors.ts";
-import { dayMilliseconds } from "../limits.ts";
+import { dayMilliseconds, limits } from "../limits.ts";
 import type { LockRule } from "../lock.ts";
 import { isSendable } from "../metadata.ts";
-import { checkTags } from "../tags.ts";
+import { checkTags, maxObjectTags } from "../tags.ts";
 import type { CorsRule } from "./cors.ts";
 import type { LifecycleRule, When } from "./lifecycle.ts";
 
@@ -22,6 +22,10 @@ type ReportFlaw = (field: string | undefined, kind: RuleFlaw["kind"], message: s
 
 export const maxLifecycleRules = 1000;
 export const maxCorsRules = 100;
+/** Values in one list of a CORS rule. */
+export const maxCorsValues = 100;
+/** Values in all CORS rules of a bucket: anyone can make the server compare with them. */
+export const maxCorsTotal = 2000;
 export const corsMethods = ["GET", "PUT", "POST", "DELETE", "HEAD"] as const;
 export const maxLockRules = 1000;
 /** A thousand years. */
@@ -33,13 +37,16 @@ const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const maxNumber = 999_999_999;
 
 export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
-  return findFlaws(rules, maxLifecycleRules, (rule, report, index) => {
+  const ids = new Set<string>();
+  return findFlaws(rules, maxLifecycleRules, (rule, report) => {
     const { id, expire, transition, abortUploadsAfter, largerThan, smallerThan } = rule;
     const { expireNoncurrent, transitionNoncurrent, expireMarkers } = rule;
     if (id.length > maxIdLength) report("id", "argument", "ID length should not exceed allowed limit of 255");
-    if (rules.slice(0, index).some((other) => other.id === id)) {
+    if (ids.has(id)) {
       report("id", "argument", "Rule ID must be unique. Found same ID for more than one rule");
     }
+    ids.add(id);
+    checkPrefix(rule, report);
     for (const [field, size] of Object.entries({ largerThan, smallerThan })) {
       if (size !== undefined && !isCount(size, 0, Number.MAX_SAFE_INTEGER)) {
         report(field, "malformed", "Write a size in bytes, as a whole number.");
@@ -102,7 +109,7 @@ function checkTagFilter({ tags, abortUploadsAfter, expireMarkers }: LifecycleRul
     report("tags", "request", "ExpiredObjectDeleteMarker cannot be specified with Tags.");
   }
   try {
-    checkTags(new Map(tags), tags.length);
+    checkTags(new Map(tags), maxObjectTags);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     report("tags", "argument", error.detail);
@@ -122,43 +129,59 @@ function checkDays(field: string, days: number, report: ReportFlaw, name = "Days
 }
 
 export function corsFlaws(rules: readonly CorsRule[]): RuleFlaw[] {
-  return findFlaws(rules, maxCorsRules, (rule, report) => {
+  let total = 0;
+  const flaws = findFlaws(rules, maxCorsRules, (rule, report) => {
     const { origins, methods, headers, exposed, maxAgeSeconds } = rule;
+    const lists = Object.entries({ methods, origins, headers, exposed });
+    const long = lists.filter(([, texts]) => texts.length > maxCorsValues);
+    for (const [field] of long) report(field, "request", `At most ${maxCorsValues} values.`);
+    if (long.length > 0) return;
+    total += lists.reduce((sum, [, texts]) => sum + texts.length, 0);
     if (methods.length === 0) report("methods", "malformed", "Choose at least one method.");
     if (origins.length === 0) report("origins", "malformed", "Name at least one origin, or * for every one.");
-    for (const [field, texts] of Object.entries({ origins, headers, exposed })) {
-      if (!texts.every(isSendable)) {
-        report(field, "malformed", "The value contains a control character, which a header cannot contain.");
-      }
-    }
-    const unknown = methods.find((method) => !corsMethods.some((supported) => supported === method));
-    if (unknown !== undefined) {
-      const message = `Found unsupported HTTP method in CORS config. Unsupported method is ${unknown}`;
-      report("methods", "request", message);
-    }
-    for (const [field, texts] of Object.entries({ headers, exposed })) {
-      const invalid = texts.find((text) => isSendable(text) && !headerName.test(text));
-      if (invalid !== undefined) report(field, "request", `Header "${invalid}" contains invalid character.`);
-    }
-    for (const [field, texts] of Object.entries({ origins, headers })) {
-      const multiWildcard = texts.find((text) => text.split("*").length > 2);
-      if (multiWildcard !== undefined) {
-        report(field, "request", `"${multiWildcard}" can not have more than one wildcard.`);
-      }
-    }
+    checkCorsTexts(rule, report);
     if (maxAgeSeconds !== undefined && !isCount(maxAgeSeconds, -maxNumber, maxNumber)) {
       report("maxAgeSeconds", "malformed", "Write a whole number of seconds.");
     }
   });
+  const message = `The rules have more than ${maxCorsTotal} methods, origins and headers in all.`;
+  return total <= maxCorsTotal
+    ? flaws
+    : [...flaws, { rule: undefined, field: undefined, kind: "request", message }];
+}
+
+function checkCorsTexts({ origins, methods, headers, exposed }: CorsRule, report: ReportFlaw): void {
+  for (const [field, texts] of Object.entries({ origins, headers, exposed })) {
+    if (!texts.every(isSendable)) {
+      report(field, "malformed", "The value contains a control character, which a header cannot contain.");
+    }
+  }
+  const unknown = methods.find((method) => !corsMethods.some((supported) => supported === method));
+  if (unknown !== undefined) {
+    const message = `Found unsupported HTTP method in CORS config. Unsupported method is ${unknown}`;
+    report("methods", "request", message);
+  }
+  for (const [field, texts] of Object.entries({ headers, exposed })) {
+    const invalid = texts.find((text) => isSendable(text) && !headerName.test(text));
+    if (invalid !== undefined) report(field, "request", `Header "${invalid}" contains invalid character.`);
+  }
+  for (const [field, texts] of Object.entries({ origins, headers })) {
+    const multiWildcard = texts.find((text) => text.split("*").length > 2);
+    if (multiWildcard !== undefined) {
+      report(field, "request", `"${multiWildcard}" can not have more than one wildcard.`);
+    }
+  }
 }
 
 export function lockRuleFlaws(rules: readonly LockRule[]): RuleFlaw[] {
-  return findFlaws(rules, maxLockRules, ({ id, condition }, report, index) => {
+  const ids = new Set<string>();
+  return findFlaws(rules, maxLockRules, (rule, report) => {
+    const { id, condition } = rule;
     if (id.length > maxIdLength)
       report("id", "argument", `The name has more than ${maxIdLength} characters.`);
-    if (rules.slice(0, index).some((other) => other.id === id)) {
-      report("id", "argument", "Another rule has the same name.");
-    }
+    if (ids.has(id)) report("id", "argument", "Another rule has the same name.");
+    ids.add(id);
+    checkPrefix(rule, report);
     if (condition.kind === "age" && !isCount(condition.seconds, 1, maxLockSeconds)) {
       report("condition", "malformed", "Write a number of days, such as 30.");
     }
@@ -168,6 +191,12 @@ export function lockRuleFlaws(rules: readonly LockRule[]): RuleFlaw[] {
   });
 }
 
+/** A longer prefix matches no key, and every request to the bucket would read it. */
+function checkPrefix({ prefix }: { readonly prefix: string }, report: ReportFlaw): void {
+  if (Buffer.byteLength(prefix) <= limits.keyBytes) return;
+  report("prefix", "argument", `The prefix has more than ${limits.keyBytes} bytes: no key is that long.`);
+}
+
 function isCount(value: number, min: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= min && value <= max;
 }
@@ -175,14 +204,15 @@ function isCount(value: number, min: number, max: number): boolean {
 function findFlaws<Rule>(
   rules: readonly Rule[],
   max: number,
-  check: (rule: Rule, report: ReportFlaw, index: number) => void,
+  check: (rule: Rule, report: ReportFlaw) => void,
 ): RuleFlaw[] {
-  const flaws: RuleFlaw[] = [];
+  // Too many rules are not checked one by one: anyone can send a million.
   if (rules.length > max) {
-    flaws.push({ rule: undefined, field: undefined, kind: "malformed", message: `At most ${max} rules.` });
+    return [{ rule: undefined, field: undefined, kind: "malformed", message: `At most ${max} rules.` }];
   }
+  const flaws: RuleFlaw[] = [];
   for (const [index, rule] of rules.entries()) {
-    check(rule, (field, kind, message) => flaws.push({ rule: index, field, kind, message }), index);
+    check(rule, (field, kind, message) => flaws.push({ rule: index, field, kind, message }));
   }
   return flaws;
 }

@@ -64,7 +64,7 @@ const expected: Readonly<Record<string, `${Right} ${"store" | "bucket"}` | "sess
   "GET /api/metrics": "view store",
   "GET /api/bucket/metrics": "view bucket",
   "GET /api/rules": "view bucket",
-  "POST /api/rules/check": "session",
+  "POST /api/rules/check": "administer bucket",
   "PUT /api/rules": "administer bucket",
   "GET /api/settings": "view bucket",
   "PUT /api/settings": "administer bucket",

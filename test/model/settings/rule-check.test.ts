@@ -81,3 +81,50 @@ test("every error in lock rules is reported, and valid rules have none", () => {
     assert.deepEqual(places(lockRuleFlaws([right, { ...right, id: "b", ...change }])), [wanted]);
   }
 });
+
+test("too many rules are refused without a look at any of them", () => {
+  const forbidden = new Proxy({} as never, {
+    get: (_, name) => assert.fail(`reads ${String(name)} of a rule`),
+  });
+  for (const [find, max] of [
+    [lifecycleFlaws, 1000],
+    [corsFlaws, 100],
+    [lockRuleFlaws, 1000],
+  ] as const) {
+    assert.deepEqual(places(find(Array.from({ length: max + 1 }, () => forbidden))), ["all - malformed"]);
+  }
+});
+
+test("the name of each rule is read a few times, however many rules there are", () => {
+  for (const find of [lifecycleFlaws, lockRuleFlaws] as const) {
+    let reads = 0;
+    const rule = (i: number) => ({
+      get id() {
+        reads++;
+        return String(i % 500);
+      },
+      ...{ isEnabled: true, prefix: "", expire: { days: 1 }, condition: { kind: "indefinite" } as const },
+    });
+    const flaws = find(Array.from({ length: 1000 }, (_, i) => rule(i)));
+    assert.equal(flaws.length, 500, "every second use of a name is an error");
+    assert.ok(reads <= 3000, `${reads} reads`);
+  }
+});
+
+test("values and prefixes that would make every request slow are errors", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, i) => `x-${i}`);
+  const cors: CorsRule = { origins: ["*"], methods: ["GET"], headers: names(100), exposed: names(100) };
+  assert.deepEqual(corsFlaws([cors]), []);
+  assert.deepEqual(places(corsFlaws([{ ...cors, headers: names(101) }])), ["0 headers request"]);
+  assert.deepEqual(places(corsFlaws([{ ...cors, methods: Array.from({ length: 101 }, () => "GET") }])), [
+    "0 methods request",
+  ]);
+  assert.deepEqual(places(corsFlaws(Array.from({ length: 10 }, () => cors))), ["all - request"]);
+  const prefix = "é".repeat(513);
+  const lifecycle: LifecycleRule = { id: "a", isEnabled: true, prefix, expire: { days: 1 } };
+  assert.deepEqual(places(lifecycleFlaws([lifecycle])), ["0 prefix argument"]);
+  const lock: LockRule = { id: "a", isEnabled: true, prefix, condition: { kind: "indefinite" } };
+  assert.deepEqual(places(lockRuleFlaws([lock])), ["0 prefix argument"]);
+  const tags = names(11).map((name) => [name, ""] as const);
+  assert.deepEqual(places(lifecycleFlaws([{ ...lifecycle, prefix: "", tags }])), ["0 tags argument"]);
+});

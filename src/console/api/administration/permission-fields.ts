@@ -4,6 +4,8 @@ import { ConsoleError } from "../../response.ts";
 import type { Fields } from "../../route.ts";
 
 const maxBuckets = 1000;
+/** Roles on as many buckets with the longest names. */
+export const maxPermissionBytes = 128 * 1024;
 
 /** Undefined if the request names no role. */
 export function parsePermissions(given: Fields): Permissions | undefined {

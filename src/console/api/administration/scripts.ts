@@ -55,6 +55,8 @@ export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
       method: "PUT",
       path: `${path}/secrets`,
       needs: { right: "administer", on: "store" },
+      // A value of 64 KiB, with room for characters that JSON escapes.
+      maxJsonBytes: 256 * 1024,
       async run({ query, fields }) {
         // The value is in the body only: addresses are written to logs.
         const value = (await fields()).text("value");

@@ -6,7 +6,7 @@ import type { ConsoleUsers } from "../../auth/users.ts";
 import { ConsoleError, json, noContent } from "../../response.ts";
 import type { Fields, Route } from "../../route.ts";
 import type { NewTokenDocument } from "../../wire-administration.ts";
-import { parsePermissions } from "./permission-fields.ts";
+import { maxPermissionBytes, parsePermissions } from "./permission-fields.ts";
 
 const path = "/api/tokens";
 /** A token can have any role, so all of it is for administrators of the whole store. */
@@ -20,6 +20,7 @@ export function tokenRoutes(users: ConsoleUsers, tokens: ConsoleTokens, now: () 
       method: "POST",
       path,
       needs,
+      maxJsonBytes: maxPermissionBytes,
       async run({ fields }) {
         const given = await fields();
         const name = given.text("name").trim();

@@ -5,7 +5,7 @@ import { type ConsoleUser, type ConsoleUsers, checkUserName } from "../../auth/u
 import { ConsoleError, json, noContent } from "../../response.ts";
 import type { Fields, Route } from "../../route.ts";
 import type { TokenDocument, UserDocument, UsersDocument } from "../../wire-administration.ts";
-import { parsePermissions, withConsoleError } from "./permission-fields.ts";
+import { maxPermissionBytes, parsePermissions, withConsoleError } from "./permission-fields.ts";
 
 const path = "/api/users";
 /** A user can be given any role, so all of it is for administrators of the whole store. */
@@ -26,6 +26,7 @@ export function userRoutes(users: ConsoleUsers, tokens: ConsoleTokens): readonly
       method: "POST",
       path,
       needs,
+      maxJsonBytes: maxPermissionBytes,
       async run({ fields }) {
         const given = await fields();
         const name = given.text("name");
@@ -39,6 +40,7 @@ export function userRoutes(users: ConsoleUsers, tokens: ConsoleTokens): readonly
       method: "PUT",
       path,
       needs,
+      maxJsonBytes: maxPermissionBytes,
       async run({ fields, session }) {
         const given = await fields();
         const name = given.text("name");

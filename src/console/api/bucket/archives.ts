@@ -34,6 +34,7 @@ export function archiveRoutes(engine: Engine, documents: Documents, now: () => n
       method: "POST",
       path,
       needs: { right: "view", on: "bucket", in: "body" },
+      maxJsonBytes: 256 * 1024,
       async run({ fields }) {
         const selection = parseSelection(await fields(), now() + lifetime);
         const counts = await count(engine, selection);

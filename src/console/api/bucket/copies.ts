@@ -2,6 +2,7 @@
 // page shows progress and can stop.
 import type { Engine } from "../../../engine/engine.ts";
 import { isStoreFault, StoreError } from "../../../model/errors.ts";
+import { limits } from "../../../model/limits.ts";
 import { isFields } from "../../../model/shape.ts";
 import { allows } from "../../auth/roles.ts";
 import { ConsoleError, json } from "../../response.ts";
@@ -21,6 +22,8 @@ export function copyRoutes(engine: Engine, now: () => number): readonly Route[] 
       method: "POST",
       path: "/api/objects/copy",
       needs: { right: "edit", on: "bucket", in: "body" },
+      // Two keys for each object.
+      maxJsonBytes: 4 * batchObjects * limits.keyBytes,
       run: (call) => copyBatch(engine, call, now()),
     },
   ];

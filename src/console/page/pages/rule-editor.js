@@ -90,7 +90,7 @@ export function openEditor(options) {
     /** @type {FlawsDocument} */
     const { flaws } = await ask("/api/rules/check", {
       method: "POST",
-      query: { kind },
+      query: { bucket, kind },
       json: requestBody(),
       signal,
     });
