@@ -14,7 +14,7 @@ import { isMonitoringPath, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
 import { ConsoleError, faultResponse, toErrorResponse, withStrictHeaders } from "./response.ts";
 import { type Call, type OpenRoute, parseFields, parseQuery, type Route } from "./route.ts";
-import { findMissingRight, roleError } from "./route-check.ts";
+import { checkRight, RoleError } from "./route-check.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;
@@ -67,11 +67,16 @@ export function createHandler(options: HandlerOptions): HttpHandler {
       throw new ConsoleError(401, "You are not signed in, or your session has ended.");
     if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
     const sessionCall = { ...call, session };
-    const missing = await findMissingRight(route.needs, sessionCall);
-    if (missing === undefined) return withAudit(id, name, sessionCall, () => route.run(sessionCall));
-    const by = { name: session.name, remoteAddress: request.address(), request: id };
-    denials.add(`${session.owner} ${name}`, toDenial(name, missing.bucket, by));
-    throw roleError(missing);
+    try {
+      await checkRight(route.needs, sessionCall);
+      return await withAudit(id, name, sessionCall, () => route.run(sessionCall));
+    } catch (error) {
+      if (error instanceof RoleError) {
+        const by = { name: session.name, remoteAddress: request.address(), request: id };
+        denials.add(`${session.owner} ${name}`, toDenial(name, error.missing.bucket, by));
+      }
+      throw error;
+    }
   }
 
   /** Records administrative actions and refused sign-ins in the audit log. */

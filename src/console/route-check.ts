@@ -10,22 +10,29 @@ export interface MissingRight {
   readonly bucket: string | undefined;
 }
 
-/** Undefined if the user may use the route. */
-export async function findMissingRight(needs: RouteNeeds, call: Call): Promise<MissingRight | undefined> {
-  if (needs.on === "nothing") return undefined;
+/** Refused for lack of a right: the handler records it in the audit log. */
+export class RoleError extends ConsoleError {
+  readonly missing: MissingRight;
+
+  /** The message does not reveal whether the bucket exists. */
+  constructor(missing: MissingRight) {
+    const { right, bucket } = missing;
+    const where = bucket === undefined ? "for the whole store" : `for the bucket "${bucket}"`;
+    super(403, `Your role does not allow this: it needs ${roleByRight[right]} ${where}.`, {
+      hint: "Ask an administrator to change your role.",
+    });
+    this.missing = missing;
+  }
+}
+
+/** Throws a RoleError if the user may not use the route. */
+export async function checkRight(needs: RouteNeeds, call: Call): Promise<void> {
+  if (needs.on === "nothing") return;
   const { right } = needs;
   const bucket = needs.on === "store" ? undefined : await readBucket(needs.in, call);
-  return allows(call.session.permissions, right, bucket) ? undefined : { right, bucket };
+  if (!allows(call.session.permissions, right, bucket)) throw new RoleError({ right, bucket });
 }
 
 async function readBucket(part: "query" | "body", { query, fields }: Call): Promise<string> {
   return part === "query" ? query.text("bucket") : (await fields()).text("bucket");
-}
-
-/** The message does not reveal whether the bucket exists. */
-export function roleError({ right, bucket }: MissingRight): ConsoleError {
-  const where = bucket === undefined ? "for the whole store" : `for the bucket "${bucket}"`;
-  return new ConsoleError(403, `Your role does not allow this: it needs ${roleByRight[right]} ${where}.`, {
-    hint: "Ask an administrator to change your role.",
-  });
 }

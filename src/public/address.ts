@@ -1,6 +1,6 @@
 // Finds the bucket and key of a request: the bucket is in the host or in the first path segment.
 import { decodeTarget, splitTarget } from "../http/target.ts";
-import type { PublicBucket } from "./publications.ts";
+import { findBase, isServerName, type ServerNames } from "../model/settings/publication.ts";
 
 export interface Address {
   readonly bucket: string;
@@ -9,20 +9,16 @@ export interface Address {
 }
 
 export interface AddressNames {
-  /** Base domains for virtual-hosted-style requests. */
-  readonly domains: readonly string[];
-  readonly buckets: readonly PublicBucket[];
+  readonly server: ServerNames;
+  /** The bucket of each domain. */
+  readonly domains: ReadonlyMap<string, string>;
 }
 
 /** Returns undefined if the path is not valid UTF-8 or does not begin with a slash. */
-export function parseAddress(
-  host: string,
-  target: string,
-  { domains, buckets }: AddressNames,
-): Address | undefined {
+export function parseAddress(host: string, target: string, names: AddressNames): Address | undefined {
   const path = decodeTarget(splitTarget(target).rawPath);
   if (path === undefined || !path.startsWith("/")) return undefined;
-  const bucket = findBucketByHost(hostName(host), domains, buckets);
+  const bucket = findBucketByHost(hostName(host), names);
   if (bucket !== undefined) return { bucket, key: path.slice(1) };
   const slash = path.indexOf("/", 1);
   return slash === -1
@@ -30,15 +26,11 @@ export function parseAddress(
     : { bucket: path.slice(1, slash), key: path.slice(slash + 1) };
 }
 
-function findBucketByHost(
-  name: string,
-  domains: readonly string[],
-  buckets: readonly PublicBucket[],
-): string | undefined {
-  const own = buckets.find((one) => one.domains.includes(name));
-  if (own !== undefined) return own.bucket;
-  const domain = domains.find((one) => name.endsWith(`.${one}`));
-  return domain === undefined ? undefined : name.slice(0, -domain.length - 1);
+/** The server's own names come first, so that the domain of a bucket never takes one of them. */
+function findBucketByHost(name: string, { server, domains }: AddressNames): string | undefined {
+  const base = findBase(name, server.bases);
+  if (base !== undefined) return name.slice(0, -base.length - 1);
+  return isServerName(name, server) ? undefined : domains.get(name);
 }
 
 function hostName(host: string): string {

@@ -2,21 +2,31 @@
 // index with one document per public bucket saves the server from reading every bucket.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
+import type { BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
-import { checkKey } from "../model/key.ts";
-import { isSendable } from "../model/metadata.ts";
-import type { Publication } from "../model/settings/publication.ts";
+import {
+  commonServerNames,
+  type Publication,
+  publicationFlaw,
+  type ServerNames,
+} from "../model/settings/publication.ts";
 import { isList, isText } from "../model/shape.ts";
 import { parseDocument } from "../model/stored-document.ts";
+import { claimDomain, listClaims, readOwnClaims, releaseDomain } from "./domain-claims.ts";
 
 /** A publication setting was refused; the message says why. */
 export class PublicationError extends Error {
   override readonly name = "PublicationError";
 }
 
+export interface PublishingStore {
+  readonly engine: Pick<Engine, "bucket" | "changeSettings">;
+  readonly documents: Documents;
+  /** Default: the names that every server has. */
+  readonly serverNames?: ServerNames | undefined;
+}
+
 const kind = "public bucket";
-const domainShape =
-  /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export interface PublicBucket {
   readonly bucket: string;
@@ -28,6 +38,15 @@ export async function listPublicBuckets(documents: Documents): Promise<PublicBuc
   return all.map(({ name, text }) => ({ bucket: name, domains: parseDomains(name, text) }));
 }
 
+/** Returns the bucket of each domain: the bucket that claimed it first, if it still has it. */
+export async function listDomains(documents: Documents): Promise<ReadonlyMap<string, string>> {
+  const claims = await listClaims(documents);
+  const domains = new Map<string, string>();
+  for (const { bucket, domains: listed } of await listPublicBuckets(documents))
+    for (const domain of listed) if (claims.get(domain) === bucket) domains.set(domain, bucket);
+  return domains;
+}
+
 function parseDomains(bucket: string, text: string): readonly string[] {
   const isDomain = (value: unknown): value is string => isText(value, 253);
   return parseDocument(
@@ -37,50 +56,56 @@ function parseDomains(bucket: string, text: string): readonly string[] {
   );
 }
 
+/**
+ * Publishes a bucket, or with undefined makes it private. With `seen`, a publication that is not
+ * the one in these settings is kept, and the outcome is "conflict".
+ */
 export async function publish(
-  engine: Pick<Engine, "bucket" | "changeSettings">,
-  documents: Documents,
-  bucket: string,
-  publication: Publication,
-): Promise<void> {
-  checkPublication(publication);
-  const domains = publication.domains ?? [];
-  for (const other of await listPublicBuckets(documents)) {
-    const taken = other.bucket === bucket ? undefined : domains.find((name) => other.domains.includes(name));
-    if (taken !== undefined)
-      throw new PublicationError(
-        `Domain "${taken}" already belongs to bucket "${other.bucket}": choose another domain.`,
-      );
-  }
-  if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
-  await engine.changeSettings(bucket, { publication });
+  store: PublishingStore,
+  name: string,
+  publication: Publication | undefined,
+  seen?: BucketSettings,
+): Promise<"committed" | "conflict"> {
+  const { engine, documents, serverNames = commonServerNames } = store;
+  const flaw = publication && publicationFlaw(publication, serverNames);
+  if (flaw !== undefined) throw new PublicationError(flaw);
+  const { domains = [] } = publication ?? {};
   for (;;) {
-    const revision = (await documents.get(kind, bucket))?.revision;
-    if ((await documents.put(kind, bucket, JSON.stringify(domains), revision)) === "committed") return;
+    const bucket = await engine.bucket(name);
+    if (bucket === undefined) throw new StoreError("NoSuchBucket");
+    const settings = seen ?? bucket.settings;
+    const held = bucket.settings.publication?.domains ?? [];
+    // A domain is claimed before the setting that uses it, and released after the setting is changed.
+    for (const domain of domains) {
+      const holder = await claimDomain(store, domain, bucket);
+      if (holder !== undefined)
+        throw new PublicationError(
+          `Domain "${domain}" already belongs to bucket "${holder}": choose another domain.`,
+        );
+    }
+    const dropped = held.filter((domain) => !domains.includes(domain));
+    const claims = await readOwnClaims(documents, dropped, bucket);
+    if ((await engine.changeSettings(name, { publication }, settings)) === "committed") {
+      await updateIndex(store, name);
+      for (const claim of claims) await releaseDomain(documents, claim);
+      return "committed";
+    }
+    if (seen !== undefined) return "conflict";
   }
 }
 
-export async function unpublish(
-  engine: Pick<Engine, "bucket" | "changeSettings">,
-  documents: Documents,
-  bucket: string,
-): Promise<void> {
-  if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
-  await engine.changeSettings(bucket, { publication: undefined });
-  await documents.delete(kind, bucket);
-}
-
-function checkPublication({ index, notFound, cacheControl, domains = [] }: Publication): void {
-  if (index !== undefined && (index === "" || index.includes("/")))
-    throw new PublicationError(
-      `Index document "${index}" is not valid: specify a file name without "/", such as index.html.`,
-    );
-  if (notFound !== undefined) checkKey(notFound);
-  if (cacheControl !== undefined && (!isSendable(cacheControl) || !/^[\x20-\x7e]+$/.test(cacheControl)))
-    throw new PublicationError("Cache-Control is not valid: use printable ASCII characters only.");
-  const invalid = domains.find((name) => !domainShape.test(name) || !/[a-z]/.test(name));
-  if (invalid !== undefined)
-    throw new PublicationError(
-      `"${invalid}" is not a host name: write it in lowercase, such as files.example.com.`,
-    );
+/** Lists the bucket as its settings are now, also if they are changed meanwhile. */
+async function updateIndex({ engine, documents }: PublishingStore, name: string): Promise<void> {
+  const read = async () => (await engine.bucket(name))?.settings.publication;
+  for (;;) {
+    const revision = (await documents.get(kind, name))?.revision;
+    const publication = await read();
+    if (publication === undefined) {
+      await documents.delete(kind, name);
+      if ((await read()) === undefined) return;
+    } else {
+      const text = JSON.stringify(publication.domains ?? []);
+      if ((await documents.put(kind, name, text, revision)) === "committed") return;
+    }
+  }
 }

@@ -4,13 +4,13 @@ import type { Documents } from "../engine/records.ts";
 import { listenInSupervisor, type PortOptions } from "../http/port-options.ts";
 import type { HttpListener } from "../http/server/listen.ts";
 import type { PortAddress } from "../http/server/shared-listener.ts";
+import type { ServerNames } from "../model/settings/publication.ts";
 import { createPublicHandler, type HandlerOptions } from "./handler.ts";
-import { listPublicBuckets, type PublicBucket } from "./publications.ts";
+import { listDomains, listPublicBuckets } from "./publications.ts";
 
 export interface PublicOptions extends PortAddress, PortOptions, Omit<HandlerOptions, "names"> {
   readonly documents: Documents;
-  /** Base domains for virtual-hosted-style requests. */
-  readonly domains: readonly string[];
+  readonly serverNames: ServerNames;
   readonly opens: "at once" | "when a bucket is public";
   /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
@@ -24,18 +24,18 @@ export interface PublicServer {
   close(): Promise<void>;
 }
 
-/** Maximum age of the cached list of public buckets. */
+/** Maximum age of the cached list of domains. */
 const cacheMilliseconds = 1000;
 const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, domains, log } = options;
-  let cache: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
+  const { engine, documents, serverNames: server, log } = options;
+  let cache: { readonly domains: ReadonlyMap<string, string>; readonly until: number } | undefined;
   async function names() {
     const now = performance.now();
     if (cache === undefined || cache.until < now)
-      cache = { buckets: await listPublicBuckets(documents), until: now + cacheMilliseconds };
-    return { domains, buckets: cache.buckets };
+      cache = { domains: await listDomains(documents), until: now + cacheMilliseconds };
+    return { server, domains: cache.domains };
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const open = () => listenInSupervisor(handler, options, options);

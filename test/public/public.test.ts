@@ -7,7 +7,7 @@ import { StoreError } from "../../src/model/errors.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/settings/publication.ts";
 import { openEngine } from "../../src/open.ts";
-import { publish, unpublish } from "../../src/public/publications.ts";
+import { publish } from "../../src/public/publications.ts";
 import { startPublic } from "../../src/public/server.ts";
 import { type Answer, type Asked, ask } from "../script/client.ts";
 import { until } from "../script/inside.ts";
@@ -16,16 +16,20 @@ import { sampleBytes } from "../support/bytes.ts";
 interface Scene {
   readonly engine: Engine;
   publish(publication?: Publication, bucket?: string): Promise<void>;
+  /** Publishes without the names of the server. */
+  publishOutside(publication: Publication, bucket: string): Promise<unknown>;
   unpublish(): Promise<void>;
   put(key: string, content: string | Uint8Array, httpMetadata?: HttpMetadata): Promise<void>;
   get(path: string, asked?: Asked): Promise<Answer>;
 }
 
+const serverNames = { names: ["store.example.net"], bases: ["localhost", "public.example.net"] };
+
 async function openScene(t: TestContext): Promise<Scene> {
   const { engine, documents } = await openEngine("memory:");
   for (const name of ["site", "other"]) await engine.createBucket(name);
   const server = await startPublic({
-    ...{ engine, documents, host: "127.0.0.1", port: 0, domains: ["localhost"], opens: "at once" },
+    ...{ engine, documents, host: "127.0.0.1", port: 0, serverNames, opens: "at once" },
     ...{
       tls: undefined,
       trusted: [],
@@ -42,8 +46,13 @@ async function openScene(t: TestContext): Promise<Scene> {
   });
   return {
     engine,
-    publish: (publication = {}, bucket = "site") => publish(engine, documents, bucket, publication),
-    unpublish: () => unpublish(engine, documents, "site"),
+    async publish(publication = {}, bucket = "site") {
+      await publish({ engine, documents, serverNames }, bucket, publication);
+    },
+    publishOutside: (publication, bucket) => publish({ engine, documents }, bucket, publication),
+    async unpublish() {
+      await publish({ engine, documents }, "site", undefined);
+    },
     async put(key, content, httpMetadata = {}) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       await engine.put("site", key, bytes, { httpMetadata });
@@ -242,6 +251,22 @@ test("a public bucket is served on its subdomain and on its own domain", async (
   await assert.rejects(publish({ index: "a/b" }, "other"), { name: "PublicationError" });
 });
 
+test("the names of the server are never those of a bucket, whatever its settings say", async (t) => {
+  const { publish, publishOutside, get, engine } = await openScene(t);
+  for (const name of ["site", "other"]) await engine.put(name, "a", Buffer.from(name));
+  await publish({}, "site");
+  const names = ["store.example.net", "public.example.net", "site.public.example.net"];
+  for (const domain of ["localhost", "site.localhost", ...names])
+    await assert.rejects(publish({ domains: [domain] }, "other"), /is a name of this server/);
+  // The command line does not know the options of the server.
+  await publishOutside({ domains: names }, "other");
+  const from = async (host: string, path: string) => (await get(path, { headers: { host } })).text;
+  assert.equal(await from("site.localhost", "/a"), "site");
+  assert.equal(await from("site.public.example.net:9002", "/a"), "site");
+  for (const host of ["localhost", "store.example.net", "public.example.net"])
+    assert.equal(await from(host, "/site/a"), "site", `${host} serves buckets by path`);
+});
+
 test("a public GET of an object encrypted with a customer-provided key is refused with a message", async (t) => {
   const { publish, get, engine } = await openScene(t);
   await publish();
@@ -282,7 +307,7 @@ test("a public port that is not configured is opened when the first bucket becom
   await engine.createBucket("site");
   const opened: number[] = [];
   const server = await startPublic({
-    ...{ engine, documents, host: "127.0.0.1", port: 0, domains: [], opens: "when a bucket is public" },
+    ...{ engine, documents, host: "127.0.0.1", port: 0, serverNames, opens: "when a bucket is public" },
     ...{
       tls: undefined,
       trusted: [],
@@ -298,7 +323,7 @@ test("a public port that is not configured is opened when the first bucket becom
     await engine.close();
   });
   assert.equal(server.port, undefined);
-  await publish(engine, documents, "site", {});
+  await publish({ engine, documents }, "site", {});
   await until(() => opened.length > 0, "the port is opened");
   assert.equal((await ask(opened[0]!, { path: "/site/a" })).status, 404);
 });

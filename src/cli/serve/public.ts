@@ -1,13 +1,16 @@
 // Starts the server for public buckets: its options, port and domains.
+
 import type { PortOptions } from "../../http/port-options.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 import { errorMessage } from "../../model/errors.ts";
+import type { ServerNames } from "../../model/settings/publication.ts";
 import { startPublic } from "../../public/server.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import { listenError, portOption, portTakenNote, serverUrl } from "./listen-options.ts";
+import type { Plan } from "./plan.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -34,6 +37,16 @@ export function publicSettings(invocation: Invocation, mode: Mode): PublicSettin
   };
 }
 
+/** Names of the server, which no bucket can have as its domain. */
+export function serverNames(plan: Pick<Plan, "host" | "s3" | "console" | "public">): ServerNames {
+  const urls = [plan.s3.endpoint, plan.console.url].flatMap((url) => (url === undefined ? [] : [url]));
+  const names = [plan.host, ...urls.map((url) => new URL(url).hostname)];
+  return {
+    names: names.map((name) => name.toLowerCase()),
+    bases: [...new Set([...plan.public.domains, ...plan.s3.domains])],
+  };
+}
+
 export interface RunningPublic {
   /** Undefined while no bucket is public. */
   readonly url: string | undefined;
@@ -47,15 +60,25 @@ export interface ServePublicOptions {
   readonly log: (line: string) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly commonPortOptions: PortOptions;
+  readonly serverNames: ServerNames;
 }
 
 export async function servePublic(
-  { host, port, whenTaken, isGiven, domains }: PublicSettings,
-  { data, log, onExchange, commonPortOptions }: ServePublicOptions,
+  { host, port, whenTaken, isGiven }: PublicSettings,
+  { data, log, onExchange, commonPortOptions, serverNames }: ServePublicOptions,
 ): Promise<RunningPublic> {
   const toListenError = (error: unknown) => listenError(error, { host, port, option: "public-port" });
   const server = await startPublic({
-    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, domains, log, onExchange },
+    ...{
+      engine: data.engine,
+      documents: data.documents,
+      host,
+      port,
+      whenTaken,
+      serverNames,
+      log,
+      onExchange,
+    },
     ...commonPortOptions,
     opens: isGiven ? "at once" : "when a bucket is public",
     onOpened: (opened) => {

@@ -26,7 +26,7 @@ import { listenError, serverUrl } from "./listen-options.ts";
 import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
-import { type RunningPublic, servePublic } from "./public.ts";
+import { type RunningPublic, servePublic, serverNames } from "./public.ts";
 import { describeServer } from "./record/describe-server.ts";
 import { createRecentMessages, keepServerRecord } from "./record/server-record.ts";
 import { type RunningS3, serveS3 } from "./s3.ts";
@@ -139,10 +139,15 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         s3,
         scripts,
         publicPort: () => publicServer?.port(),
+        serverNames: serverNames(plan),
         status,
       }),
     );
-    publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));
+    publicServer = track(
+      await servePublic(plan.public, {
+        ...{ data, log, onExchange, commonPortOptions, serverNames: serverNames(plan) },
+      }),
+    );
     track(await serveBucketSockets(plan.bucketSockets, { data, log, onExchange, commonPortOptions }));
     track(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));

@@ -5,7 +5,7 @@ import type { Publication } from "../../model/settings/publication.ts";
 import { parseQuota } from "../../model/settings/quota.ts";
 import { lockRuleFlaws } from "../../model/settings/rule-check.ts";
 import { type Fields, isFields, isList, isText } from "../../model/shape.ts";
-import { PublicationError, publish, unpublish } from "../../public/publications.ts";
+import { PublicationError, publish } from "../../public/publications.ts";
 import { type CommandError, usageError } from "../framework/command-error.ts";
 import { parseJson, refuseFlaws } from "./s3-document.ts";
 import type { FilesSetting } from "./setting.ts";
@@ -95,16 +95,16 @@ export const publicationSetting: FilesSetting = {
   show: ({ settings }) => settings.publication,
   parse(document) {
     const publication = parsePublication(parseJson(document));
-    return async ({ engine, documents }, { name }) => {
+    return async (data, { name }) => {
       try {
-        await publish(engine, documents, name, publication);
+        await publish(data, name, publication);
       } catch (error) {
         throw error instanceof PublicationError ? usageError(error.message) : error;
       }
       return "Anyone can read the bucket.";
     };
   },
-  remove: ({ engine, documents }, { name }) => unpublish(engine, documents, name),
+  remove: (data, { name }) => publish(data, name, undefined),
 };
 
 function parsePublication(value: unknown): Publication {

@@ -43,7 +43,7 @@ export function requireUnchanged(
   if (markSetting(settings[name]) !== seen) throw changedError();
 }
 
-function changedError(): ConsoleError {
+export function changedError(): ConsoleError {
   return new ConsoleError(409, "These settings were changed meanwhile; nothing was saved.", {
     hint: "Reload the page to see the current settings.",
   });

@@ -2,15 +2,20 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketSettings } from "../../model/bucket.ts";
 import type { ObjectLockSetting } from "../../model/lock.ts";
+import type { Publication } from "../../model/settings/publication.ts";
 import { parseQuota, type Quota, type Usage } from "../../model/settings/quota.ts";
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
+import { allows } from "../auth/roles.ts";
+import type { Session } from "../auth/sessions.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Call, Fields, Route } from "../route.ts";
+import { RoleError } from "../route-check.ts";
 import type { ChangedDocument, SettingsDocument } from "../wire-settings.ts";
 import { parseAccessChange, type SettingChange } from "./bucket/access-settings.ts";
 import type { ConsoleBuckets } from "./bucket/console-buckets.ts";
 import { isPair } from "./rule-shapes.ts";
 import {
+  changedError,
   changeSetting,
   markSetting,
   requireBucket,
@@ -89,17 +94,27 @@ function toSettingsDocument(bucket: Bucket, usage: Usage | null): SettingsDocume
   };
 }
 
-async function putSetting(engine: Engine, buckets: ConsoleBuckets, { query, fields }: Call) {
+async function putSetting(engine: Engine, buckets: ConsoleBuckets, { query, fields, session }: Call) {
   const bucket = await requireBucket(engine, query.text("bucket"));
   const given = await fields();
   const kind = query.text("kind");
   const change = parseAccessChange(kind, given, bucket, buckets) ?? parseChange(kind, given, bucket);
   const seen = given.text("seen");
   if (kind !== "publication") return json(await changeSetting(engine, bucket, { ...change, seen }));
-  // The index of public buckets changes together with the setting.
+  const { publication } = change.changes;
+  requireDomainRight(bucket, publication, session);
   requireUnchanged(bucket, "publication", seen);
-  await buckets.publish(bucket.name, change.changes.publication);
-  return json({ seen: markSetting(change.changes.publication) } satisfies ChangedDocument);
+  // The index of public buckets changes together with the setting.
+  if ((await buckets.publish(bucket, publication)) === "conflict") throw changedError();
+  return json({ seen: markSetting(publication) } satisfies ChangedDocument);
+}
+
+/** A domain can be that of another bucket's or anyone's website, so it concerns the whole store. */
+function requireDomainRight(bucket: Bucket, publication: Publication | undefined, { permissions }: Session) {
+  const own = bucket.settings.publication?.domains ?? [];
+  const isAdded = publication?.domains?.some((domain) => !own.includes(domain)) === true;
+  if (isAdded && !allows(permissions, "administer"))
+    throw new RoleError({ right: "administer", bucket: undefined });
 }
 
 function parseChange(kind: string, given: Fields, { settings }: Bucket): SettingChange {

@@ -84,10 +84,11 @@ export async function apiScene(
   const logged: string[] = [];
   const signIns: string[] = [];
   // The real implementation, of which only some fields of the opened store are needed.
-  const buckets = consoleBuckets(
-    { engine, documents, secretKey: () => Buffer.alloc(32) } as unknown as Data,
-    () => 9002,
-  );
+  const buckets = consoleBuckets({
+    data: { engine, documents, secretKey: () => Buffer.alloc(32) } as unknown as Data,
+    publicPort: () => 9002,
+    serverNames: { names: ["console.example.net"], bases: ["localhost", "public.example.net"] },
+  });
   const routes = createRoutes({
     ...{ documents, buckets, url: undefined },
     ...{ engine, sessions, keys, metrics: undefined, scripts, s3, now, users, tokens, status },

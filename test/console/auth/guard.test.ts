@@ -50,7 +50,7 @@ async function scene(t: TestContext) {
     sessions,
     routes: [
       ...sessionRoutes(sessions),
-      ...bucketRoutes(engine, { endGrants: async () => {} }, { listPublic: async () => new Map() }),
+      ...bucketRoutes(engine, { endGrants: async () => {} }, { listPublic: async () => new Set() }),
       ...singleObjectRoutes(engine, links, () => undefined, now),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],

@@ -1,6 +1,6 @@
 // `store bucket public …`: makes a bucket publicly readable over HTTP, or private again.
 import type { Publication } from "../../../model/settings/publication.ts";
-import { PublicationError, publish, unpublish } from "../../../public/publications.ts";
+import { PublicationError, publish } from "../../../public/publications.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
 import { publicationSetting } from "../../settings/own-settings.ts";
@@ -59,10 +59,8 @@ async function changePublication(
 ): Promise<Publication | undefined> {
   try {
     return await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
-      const { engine, documents } = data;
-      const before = (await requireBucket(engine, bucket)).settings.publication;
-      if (next === undefined) await unpublish(engine, documents, bucket);
-      else await publish(engine, documents, bucket, next);
+      const before = (await requireBucket(data.engine, bucket)).settings.publication;
+      await publish(data, bucket, next);
       await data.recordAudit("change publication", bucket, next === undefined ? "private" : "public");
       return before;
     });

@@ -17,27 +17,27 @@ import { errorMessage, StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
 import { eventPatterns } from "../../../model/settings/notification.ts";
-import { listPublicBuckets, PublicationError, publish, unpublish } from "../../../public/publications.ts";
+import type { ServerNames } from "../../../model/settings/publication.ts";
+import { listPublicBuckets, PublicationError, publish } from "../../../public/publications.ts";
 import type { Data } from "../../store/open-store.ts";
 
 const defaultKeep = 7 * dayMilliseconds;
 
-export function consoleBuckets(data: Data, publicPort: () => number | undefined): ConsoleBuckets {
+export interface ConsoleBucketsOptions {
+  readonly data: Data;
+  readonly publicPort: () => number | undefined;
+  readonly serverNames: ServerNames;
+}
+
+export function consoleBuckets({ data, publicPort, serverNames }: ConsoleBucketsOptions): ConsoleBuckets {
   const { engine, documents, secretKey } = data;
   const rules = createNotificationRules(engine, documents, secretKey);
   return {
     publicPort,
     events: eventPatterns,
-    async listPublic() {
-      const all = await listPublicBuckets(documents);
-      return new Map(all.map(({ bucket, domains }) => [bucket, domains]));
-    },
-    publish: (bucket, publication) =>
-      withConsoleErrors(() =>
-        publication === undefined
-          ? unpublish(engine, documents, bucket)
-          : publish(engine, documents, bucket, publication),
-      ),
+    listPublic: async () => new Set((await listPublicBuckets(documents)).map(({ bucket }) => bucket)),
+    publish: ({ name, settings }, publication) =>
+      withConsoleErrors(() => publish({ engine, documents, serverNames }, name, publication, settings)),
     parsePolicy(text, bucket) {
       try {
         const policy = parsePolicy(text, bucket);

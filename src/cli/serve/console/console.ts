@@ -6,6 +6,7 @@ import { newToken } from "../../../console/auth/tokens.ts";
 import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../../console/server.ts";
 import type { PortOptions } from "../../../http/port-options.ts";
 import type { PortAddress } from "../../../http/server/shared-listener.ts";
+import type { ServerNames } from "../../../model/settings/publication.ts";
 import type { Mode } from "../../../script/context.ts";
 import type { Invocation, Option } from "../../framework/command.ts";
 import { packageRoot } from "../../framework/package-root.ts";
@@ -50,11 +51,12 @@ export interface ServeConsoleOptions
   readonly s3: RunningS3;
   /** Port of public buckets; undefined while it is closed. */
   readonly publicPort: () => number | undefined;
+  readonly serverNames: ServerNames;
 }
 
 export async function serveConsole(
   { host, port, whenTaken, url, providers }: ConsoleSettings,
-  { data, mode, s3, publicPort, commonPortOptions, ...given }: ServeConsoleOptions,
+  { data, mode, s3, publicPort, serverNames, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
@@ -72,7 +74,7 @@ export async function serveConsole(
     recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
     audit: data.auditLog,
     keys: consoleKeys(data, s3.uses),
-    buckets: consoleBuckets(data, publicPort),
+    buckets: consoleBuckets({ data, publicPort, serverNames }),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
     s3: s3.presign,

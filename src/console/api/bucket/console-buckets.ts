@@ -1,14 +1,15 @@
 // Settings of buckets that belong to other modules: publication, policies and notifications. The
 // caller provides the implementation, with the same rules as the command line.
+import type { Bucket } from "../../../model/bucket.ts";
 import type { Publication } from "../../../model/settings/publication.ts";
 import type { NewNotificationDocument, NotificationDocument, StatementDocument } from "../../wire-bucket.ts";
 
 /** Methods throw ConsoleError for invalid input. */
 export interface ConsoleBuckets {
-  /** Domains of every public bucket, by the name of the bucket. */
-  listPublic(): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** With undefined, makes the bucket private. */
-  publish(bucket: string, publication: Publication | undefined): Promise<void>;
+  /** Names of the public buckets. */
+  listPublic(): Promise<ReadonlySet<string>>;
+  /** With undefined, makes the bucket private. Keeps a publication that was changed meanwhile. */
+  publish(bucket: Bucket, publication: Publication | undefined): Promise<"committed" | "conflict">;
   /** Port of public buckets; undefined while it is closed. */
   publicPort(): number | undefined;
   parsePolicy(text: string, bucket: string): ParsedPolicy;

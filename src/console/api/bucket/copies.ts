@@ -7,7 +7,7 @@ import { isFields } from "../../../model/shape.ts";
 import { allows } from "../../auth/roles.ts";
 import { ConsoleError, json } from "../../response.ts";
 import type { Call, Fields, Route } from "../../route.ts";
-import { roleError } from "../../route-check.ts";
+import { RoleError } from "../../route-check.ts";
 import type { CopiedDocument, SkippedRow } from "../../wire-bucket.ts";
 import { requireBucket } from "../setting-changes.ts";
 import { type CopyNames, type CopyOptions, copyOne } from "./copy-object.ts";
@@ -33,7 +33,7 @@ async function copyBatch(engine: Engine, { fields, session }: Call, now: number)
   const given = await fields();
   const source = await requireBucket(engine, given.text("bucket"));
   const target = given.optionalText("target") ?? source.name;
-  if (!allows(session.permissions, "edit", target)) throw roleError({ right: "edit", bucket: target });
+  if (!allows(session.permissions, "edit", target)) throw new RoleError({ right: "edit", bucket: target });
   const [isMove, isReplaced] = [given.flag("isMove"), given.flag("isReplaced")];
   const { names, cursor } = await readNames(engine, given, source.name, target);
   const options = { source, target, isMove, isReplaced, now };

@@ -1,4 +1,5 @@
 // Form for the publication of a bucket: whether anyone can read it over HTTP, and its domains.
+import { may } from "../client/permissions.js";
 import { h } from "../elements/dom.js";
 import { settingForm } from "./setting-form.js";
 
@@ -19,9 +20,11 @@ export function publicationForm(bucket, { publication, seen }, details, signal) 
   const index = textInput("public-index", publication?.index, "index.html");
   const notFound = textInput("public-not-found", publication?.notFound, "404.html");
   const cacheControl = textInput("public-cache", publication?.cacheControl, "max-age=3600");
+  const mayAddDomains = may("administer");
   const domains = h("textarea", {
     ...{ id: "public-domains", rows: 2, spellcheck: "false", placeholder: "photos.example.com" },
     ...{ value: (publication?.domains ?? []).join("\n"), "aria-describedby": "public-domains-help" },
+    readonly: !mayAddDomains,
   });
   const fields = h(
     "div",
@@ -37,7 +40,9 @@ export function publicationForm(bucket, { publication, seen }, details, signal) 
       h(
         "p",
         { id: "public-domains-help", class: "quiet small-text" },
-        "One per line. Each serves only this bucket; point its DNS entry to this server.",
+        mayAddDomains
+          ? "One per line. Each serves only this bucket; point its DNS entry to this server."
+          : "Administrators of the whole store set the domains of buckets.",
       ),
     ),
   );

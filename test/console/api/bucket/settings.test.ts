@@ -59,6 +59,44 @@ test("wrong publications, and a domain of another bucket, are refused with the r
   await scene.refused(409, "PUT /api/settings", { query: { ...query, kind: "publication" }, json: stale });
 });
 
+test("only an administrator of the store adds domains; one of the bucket changes the rest", async (t) => {
+  const scene = await apiScene(t);
+  const own = await scene.signIn({ buckets: { bucket: "administrator" } });
+  const put = async (publication: object | null) => {
+    const { seen } = await scene.get<SettingsDocument>("GET /api/settings", { query });
+    const json = { publication, seen: seen.publication };
+    return own.ask("PUT /api/settings", { query: { ...query, kind: "publication" }, json });
+  };
+  const domains = async () => (await scene.engine.bucket("bucket"))!.settings.publication?.domains;
+  assert.equal((await put({})).status, 200);
+  const refused = await put({ domains: ["a.example.com"] });
+  assert.equal(refused.status, 403);
+  assert.match(refused.text, /needs administrator for the whole store/);
+  assert.equal(await domains(), undefined);
+  await change(scene, "publication", { publication: { domains: ["a.example.com", "b.example.com"] } });
+  assert.equal((await put({ index: "i.html", domains: ["a.example.com", "b.example.com"] })).status, 200);
+  assert.equal((await put({ domains: ["b.example.com"] })).status, 200);
+  assert.equal((await put({ domains: ["a.example.com", "b.example.com"] })).status, 403);
+  assert.deepEqual(await domains(), ["b.example.com"]);
+  assert.equal((await put(null)).status, 200);
+});
+
+test("names of the server, and names below its base domains, are no domains of a bucket", async (t) => {
+  const scene = await apiScene(t);
+  const { seen } = await scene.get<SettingsDocument>("GET /api/settings", { query });
+  for (const domain of [
+    ...["localhost", "other.localhost", "a.b.localhost", "console.example.net"],
+    ...["public.example.net", "other.public.example.net", "1.2.3.4", "0x7f.1", "127.1", "a.0x7f"],
+  ]) {
+    const json = { publication: { domains: [domain] }, seen: seen.publication };
+    const question = { query: { ...query, kind: "publication" }, json };
+    assert.match(await scene.refused(400, "PUT /api/settings", question), /is a name of|is not a host/);
+  }
+  const many = { domains: Array.from({ length: 101 }, (_, i) => `a${i}.example.com`) };
+  const json = { publication: many, seen: seen.publication };
+  await scene.refused(400, "PUT /api/settings", { query: { ...query, kind: "publication" }, json });
+});
+
 test("a policy is checked by its own parser, and its statements are listed under access", async (t) => {
   const scene = await apiScene(t);
   const statement = {
