@@ -1,4 +1,5 @@
 // Deletes objects by key: for good, or in a versioned bucket by delete markers.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bucket } from "../model/bucket.ts";
 import { type Condition, findFailedClause } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
@@ -13,23 +14,29 @@ import type { Check } from "./records.ts";
 import { lockedObjectChecks } from "./versions/protection.ts";
 import { requireBucket } from "./write-path.ts";
 
+/** Keys that are read in one turn of the event loop. */
+const keysPerTurn = 64;
+
 /** Returns the delete markers, one for each key. None if the bucket was never versioned. */
 export async function deleteObjects(
   context: Context,
   bucketName: string,
-  keys: readonly Key[],
+  given: readonly Key[],
   { condition }: DeleteOptions,
 ): Promise<readonly DeleteMarker[]> {
-  if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
-  for (const key of keys) checkKey(key);
+  if (given.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
+  for (const key of given) checkKey(key);
+  const keys = [...new Set(given)];
   for (;;) {
     const bucket = await requireBucket(context, bucketName);
     if (keys.length === 0) return [];
     const checks: Check[] = [];
     if (condition !== undefined)
       checks.push(...(await conditionChecks(context, bucketName, keys, condition)));
-    for (const key of bucket.settings.lockRules === undefined ? [] : keys)
+    for (const [i, key] of (bucket.settings.lockRules === undefined ? [] : keys).entries()) {
+      if (i > 0 && i % keysPerTurn === 0) await nextTurn();
       checks.push(...(await lockedObjectChecks(context, bucket, key)));
+    }
     const markers = createMarkers(context, bucket, keys);
     const mutations =
       markers.length === 0
@@ -59,7 +66,8 @@ export function createMarkers(context: Context, bucket: Bucket, keys: readonly K
 /** Evaluates the condition. Returns checks that fail the commit if a version has changed. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
-  for (const key of keys) {
+  for (const [i, key] of keys.entries()) {
+    if (i > 0 && i % keysPerTurn === 0) await nextTurn();
     const record = await context.records.object(bucket, key);
     checkDeleteCondition(condition, record);
     checks.push({ kind: "object", key, version: record?.version });

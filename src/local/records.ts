@@ -1,5 +1,6 @@
 // The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
 // writer thread.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Finding, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -19,7 +20,7 @@ import type { RegisteredBucket } from "./index/bucket-registry.ts";
 import { createChangeMarks } from "./index/change-marks.ts";
 import type { Queries } from "./index/queries/object-queries.ts";
 import { toDamageError } from "./index/sqlite.ts";
-import { checkBucket } from "./integrity/check-bucket.ts";
+import { batchEnd, checkBucket } from "./integrity/check-bucket.ts";
 import { checkRegistry } from "./integrity/check-registry.ts";
 import { damagedError } from "./rows/checksum.ts";
 
@@ -59,12 +60,16 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
   }
 
   /** Damage may also break the check itself: that is a finding too. */
-  function* checkBucketSafely(name: string, depth: "records" | "pages"): Generator<Finding> {
+  async function* checkBucketSafely(name: string, depth: "records" | "pages"): AsyncGenerator<Finding> {
     try {
-      yield* checkBucket(
+      const steps = checkBucket(
         (read) => buckets.read(name, (queries, { database }) => read(queries, database), never),
         depth,
       );
+      for (const step of steps) {
+        if (step === batchEnd) await nextTurn();
+        else yield step;
+      }
     } catch (error) {
       if (error instanceof StoreError && error.reason === "NoSuchBucket") throw error;
       yield { what: toDamageError(error, `the records of bucket "${name}"`).detail };
@@ -163,6 +168,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         // Entries out of order could make this loop forever.
         if (last === undefined || last <= after) return;
         after = last;
+        await nextTurn();
       }
     },
     async *inspect(name, start) {
@@ -184,6 +190,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         // reached here.
         if (after !== undefined && Buffer.compare(last, after) <= 0) return;
         after = last;
+        await nextTurn();
       }
     },
     async *checkIntegrity(name, depth) {

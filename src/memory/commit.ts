@@ -167,10 +167,12 @@ function removeObject({ objects }: Bucket, key: Key): Body | undefined {
 
 /** Adds the blobs of a removed body to the garbage queue, except those that another version has. */
 function release(bucket: Bucket, key: Key, body: Body | undefined): void {
+  const blobs = listBlobIds(body);
+  if (blobs.length === 0) return;
   const kept = new Set(versionsOf(bucket, key).flatMap((version) => listBlobIds(version.body)));
   enqueueGarbage(
     bucket,
-    listBlobIds(body).filter((blob) => !kept.has(blob)),
+    blobs.filter((blob) => !kept.has(blob)),
   );
 }
 

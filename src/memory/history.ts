@@ -130,15 +130,29 @@ export function replaceBody(versions: VersionedObjects, replaced: ObjectWithBody
 }
 
 export function findVersion(versions: VersionedObjects, key: Key, id: string): StoredVersion | undefined {
-  const found = versionsOf(versions, key).find(({ version }) => isVersionNamed(version, id));
-  return found && { version: found.version, body: found.body, isCurrent: found.isCurrent };
+  return findNewest(versions, key, (version) => isVersionNamed(version, id));
 }
 
 /** Returns the newest object written at or before the time, unless a delete marker hides it. */
 export function findObjectAt(versions: VersionedObjects, key: Key, time: number): ObjectWithBody | undefined {
-  const found = versionsOf(versions, key).find(({ version }) => version.uploaded <= time);
+  const found = findNewest(versions, key, ({ uploaded }) => uploaded <= time);
   if (found === undefined || isDeleteMarker(found.version)) return undefined;
   return { record: found.version, body: found.body! };
+}
+
+/** Returns the newest version of the key that passes the test. */
+export function findNewest(
+  versions: VersionedObjects,
+  key: Key,
+  test: (version: Version) => boolean,
+): StoredVersion | undefined {
+  const current = versions.objects.get(key);
+  if (current !== undefined && test(current.record))
+    return { version: current.record, body: current.body, isCurrent: true };
+  const found = entriesOf(versions, key).findLast(({ version }) => test(version));
+  if (found === undefined) return undefined;
+  const { version, body, until } = found;
+  return { version, body, isCurrent: until === Number.POSITIVE_INFINITY };
 }
 
 /** Returns all versions of a key, the newest first. */

@@ -12,6 +12,7 @@ import { createMemoryDocuments } from "./documents.ts";
 import {
   allKeys,
   countUsage,
+  findNewest,
   findObjectAt,
   findVersion,
   seekVersions,
@@ -83,7 +84,7 @@ export function createMemoryRecords(): Records {
       return findVersion(open(name), key, id);
     },
     async newestVersion(name, key) {
-      return versionsOf(open(name), key)[0]?.version;
+      return findNewest(open(name), key, () => true)?.version;
     },
     async objectAt(name, key, time) {
       return findObjectAt(open(name), key, time);

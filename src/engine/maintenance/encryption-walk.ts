@@ -1,4 +1,5 @@
 // Walks over all records of a store page by page, for operations on their encryption.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { VersionPosition } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { UploadRecord } from "../../model/upload.ts";
@@ -56,6 +57,8 @@ async function* walkBucketVersions(
     });
     after = page.next;
     yield { bucket, versions, position: { bucket, after } };
+    // Let pending requests run between pages.
+    await nextTurn();
   } while (after !== undefined);
 }
 

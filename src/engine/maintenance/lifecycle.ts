@@ -1,5 +1,6 @@
 // Applies lifecycle rules: expires or transitions objects and aborts uploads, by age. A change
 // commits only if the object still has the evaluated version, so no concurrent write is lost.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bucket } from "../../model/bucket.ts";
 import type { Position } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
@@ -115,5 +116,7 @@ async function* everyObject(context: Context, bucket: string, prefix: string): A
     });
     for (const entry of page.entries) if ("record" in entry) yield entry.record;
     after = page.next;
+    // Let pending requests run between pages.
+    await nextTurn();
   } while (after !== undefined);
 }

@@ -1,6 +1,7 @@
 // Applies lifecycle rules to noncurrent versions and to delete markers without older versions. A
 // version that a lock keeps stays until a run after the end of the lock.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { VersionPosition } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -122,6 +123,8 @@ async function* everyVersion(context: Context, bucket: string, prefix: string): 
       pending = { ...entry.record, newer, isOnly: !isSameKey };
     }
     after = page.next;
+    // Let pending requests run between pages.
+    await nextTurn();
   } while (after !== undefined);
   if (pending !== undefined) yield pending;
 }

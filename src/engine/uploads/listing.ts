@@ -1,4 +1,5 @@
 // Lists active uploads and their parts.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { isActive, type UploadRecord } from "../../model/upload.ts";
@@ -35,11 +36,16 @@ export async function listUploads(
     const isListed = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
     return isListed ? { key: group + lastCharacter } : upload;
   };
+  let ended = 0;
   for await (const upload of everyUpload(context, bucket, { prefix, start: last, resumeAfter })) {
-    if (!isActive(upload, context.now())) continue;
     const group = groupOf(upload);
     // If the cursor is a group, skip the whole group.
     const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
+    if (!isActive(upload, context.now())) {
+      if (!isSeen) last = { key: upload.key, id: upload.id };
+      if (++ended >= maxEnded) return { uploads, prefixes, next: last };
+      continue;
+    }
     if (!isSeen && uploads.length + prefixes.length >= maxEntries) return { uploads, prefixes, next: last };
     if (group === undefined) {
       uploads.push(upload);
@@ -51,6 +57,9 @@ export async function listUploads(
   }
   return { uploads, prefixes, next: undefined };
 }
+
+/** A page ends after this many uploads that were completed or aborted: they stay for a week. */
+const maxEnded = 10_000;
 
 /** The last character of Unicode. Keys that continue with another one sort before it. */
 const lastCharacter = "\u{10ffff}";
@@ -77,6 +86,8 @@ export async function* everyUpload(
     if (page.length < limit) return;
     const last = page.at(-1)!;
     after = resumeAfter === undefined ? last : resumeAfter(last);
+    // Let pending requests run between pages.
+    await nextTurn();
   }
 }
 

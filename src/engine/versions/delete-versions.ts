@@ -1,4 +1,5 @@
 // Removes versions and delete markers for good, except those that a lock keeps.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
@@ -10,6 +11,10 @@ import { deleteVersionMutations } from "../event-outbox.ts";
 import { requireBucket } from "../write-path.ts";
 import type { BypassOptions, VersionDeletion, VersionTarget } from "./versions.ts";
 
+/** Targets that are evaluated at once. Other requests run between two batches. */
+const batchSize = 64;
+
+/** Returns an outcome for each target, the same for targets that are named twice. */
 export async function deleteVersions(
   context: Context,
   bucketName: string,
@@ -20,9 +25,10 @@ export async function deleteVersions(
   for (const { key } of targets) checkKey(key);
   for (;;) {
     const bucket = await requireBucket(context, bucketName);
-    const outcomes = await Promise.all(targets.map((target) => evaluate(context, bucket, target, options)));
-    const removed = withoutDuplicates(outcomes);
-    if (removed.length === 0) return outcomes;
+    const outcomes = await evaluateAll(context, bucket, targets, options);
+    const removed = removedVersions(outcomes.values());
+    const answer = () => targets.map((target) => outcomes.get(nameOf(target))!);
+    if (removed.length === 0) return answer();
     // A lock may be set after it was evaluated: the checks fail if a record has changed.
     const outcome = await context.records.commit(bucketName, {
       checks: removed.map((version) => ({ kind: "version", version }) as const),
@@ -31,8 +37,32 @@ export async function deleteVersions(
       ),
       protection: bucket.settings,
     });
-    if (outcome === "committed") return outcomes;
+    if (outcome === "committed") return answer();
   }
+}
+
+/** Evaluates each version once, however often it is named. */
+async function evaluateAll(
+  context: Context,
+  bucket: Bucket,
+  targets: readonly VersionTarget[],
+  options: BypassOptions,
+): Promise<ReadonlyMap<string, VersionDeletion>> {
+  const unique = [...new Map(targets.map((target) => [nameOf(target), target]))];
+  const outcomes = new Map<string, VersionDeletion>();
+  for (let i = 0; i < unique.length; i += batchSize) {
+    if (i > 0) await nextTurn();
+    await Promise.all(
+      unique.slice(i, i + batchSize).map(async ([name, target]) => {
+        outcomes.set(name, await evaluate(context, bucket, target, options));
+      }),
+    );
+  }
+  return outcomes;
+}
+
+function nameOf({ key, version }: Pick<Version, "key" | "version">): string {
+  return `${key.length} ${key}${version}`;
 }
 
 async function evaluate(
@@ -50,14 +80,11 @@ async function evaluate(
   return { outcome: "deleted", version };
 }
 
-/** Returns the versions to remove. A request may name a version twice. */
-function withoutDuplicates(outcomes: readonly VersionDeletion[]): Version[] {
+/** Returns the versions to remove. "null" and an id may name the same version. */
+function removedVersions(outcomes: Iterable<VersionDeletion>): Version[] {
   const found = new Map<string, Version>();
   for (const deletion of outcomes) {
-    if (deletion.outcome === "deleted") {
-      const { key, version } = deletion.version;
-      found.set(`${version} ${key}`, deletion.version);
-    }
+    if (deletion.outcome === "deleted") found.set(nameOf(deletion.version), deletion.version);
   }
   return [...found.values()];
 }

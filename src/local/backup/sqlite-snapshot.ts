@@ -11,7 +11,7 @@ import { createPrivateFile } from "../disk/private-files.ts";
 import { createQueries, type Queries } from "../index/queries/object-queries.ts";
 import { schemaVersion } from "../index/schema.ts";
 import { type Database, openDatabase, pragma, toReadError } from "../index/sqlite.ts";
-import { checkBucket } from "../integrity/check-bucket.ts";
+import { batchEnd, checkBucket } from "../integrity/check-bucket.ts";
 import type { Watch } from "./copy-blob.ts";
 
 const pagesPerStep = 256;
@@ -98,8 +98,8 @@ export function* listContents(database: Database): Generator<SnapshotItem> {
         what: `The totals count ${expected} objects, but ${objects} were found.`,
       };
     yield* listParts(queries);
-    for (const { key, what } of checkBucket((read) => read(queries, database), "records"))
-      yield { kind: "damage", key, what };
+    for (const step of checkBucket((read) => read(queries, database), "records"))
+      if (step !== batchEnd) yield { kind: "damage", key: step.key, what: step.what };
   } catch (error) {
     yield { kind: "damage", key: undefined, what: describeError(error) };
   }

@@ -6,13 +6,18 @@ import type { Version } from "../../model/version.ts";
 import { existenceKey } from "../index/existence-index.ts";
 import type { Database } from "../index/sqlite.ts";
 import { verifyText } from "../rows/checksum.ts";
-import { isMarkerRow, readHistoryRow, recordText, untilChecksum } from "../rows/history-row.ts";
+import { isMarkerRow, orderChecksum, readHistoryRow, recordText } from "../rows/history-row.ts";
 import { isSoundRow, type ObjectRow } from "../rows/object-row.ts";
 import type { Bodies, FoundObject } from "./apply-bodies.ts";
 import { type NewObject, type ObjectRows, rebindChecksum, restatedRecord } from "./apply-objects.ts";
 import type { ApplyStatements } from "./apply-statements.ts";
 import type { WireCopy, WireMarker } from "./change.ts";
-import { type FoundHistoryRow, prepareHistoryStatements } from "./history-statements.ts";
+import {
+  createVersionOrder,
+  type FoundHistoryRow,
+  newestEntry,
+  prepareHistoryStatements,
+} from "./history-statements.ts";
 import { createSharedBodies } from "./shared-bodies.ts";
 import type { Tally } from "./tally.ts";
 
@@ -40,23 +45,33 @@ export interface HistoryOptions {
 
 export function createHistory({ database, sql, bodies, objects, tally }: HistoryOptions): History {
   const history = prepareHistoryStatements(database);
+  const order = createVersionOrder(database);
   const shared = createSharedBodies(database, bodies);
 
-  function insert(key: Uint8Array, version: Version, row: ObjectRow, until: number): void {
+  /** Appends the newest row of a key. */
+  function insert(
+    key: Uint8Array,
+    { version, uploaded, isVersioned }: Version,
+    row: ObjectRow,
+    until: number,
+  ) {
     const { size, inline, blob, stored, manifest, record } = row;
-    const versioned = version.isVersioned === true ? 1 : 0;
-    const times = [version.uploaded, until, untilChecksum(version.version, until)] as const;
-    history.insert.run(
-      ...[key, version.version, versioned, ...times, size, inline, blob, stored, manifest, record],
-    );
-    bodies.insertExistence(existenceKey.version(key, version.version));
+    const versioned = isVersioned === true ? 1 : 0;
+    const isOldest = order.isEmpty(key) ? 1 : 0;
+    const checksum = orderChecksum({ version, until, shownUntil: until, isOldest });
+    const times = [uploaded, until, until, isOldest, checksum] as const;
+    history.insert.run(key, version, versioned, ...times, size, inline, blob, stored, manifest, record);
+    bodies.insertExistence(existenceKey.version(key, version));
+    if (versioned === 0) bodies.insertExistence(existenceKey.nullVersion(key));
     tally.noncurrent++;
     tally.noncurrentBytes += size;
   }
 
-  function deleteRow({ entry, key, version, size }: FoundHistoryRow): void {
+  function deleteRow({ entry, key, version, versioned, size, is_oldest }: FoundHistoryRow): void {
     history.delete.run(entry);
     if (!bodies.deleteExistence(existenceKey.version(key, version))) tally.isUncertain = true;
+    if (versioned === 0) bodies.deleteExistence(existenceKey.nullVersion(key));
+    if (is_oldest !== 0) order.markOldest(key);
     tally.noncurrent--;
     tally.noncurrentBytes -= size;
   }
@@ -69,16 +84,6 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
     deleteRow(row);
   }
 
-  function removeNull(key: Uint8Array): void {
-    const row = history.findNull.get(key);
-    if (row !== undefined) removeRow(row);
-  }
-
-  function setUntil(row: FoundHistoryRow | undefined, until: number): void {
-    if (row !== undefined && isMarkerRow(row))
-      history.setUntil.run(until, untilChecksum(row.version, until), row.entry);
-  }
-
   /**
    * Prepares the key for a new version: removes a null version that it replaces and moves the current
    * object to the history. Returns the current object if the new version replaces it.
@@ -87,15 +92,24 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
     const row = objects.find(key);
     const current = row === undefined ? undefined : readCurrent(key, row);
     const isNullCurrent = current !== undefined && current.isVersioned !== true;
-    if (next.isVersioned !== true && !isNullCurrent) removeNull(key);
+    const removed = next.isVersioned !== true && !isNullCurrent ? history.findNull.get(key) : undefined;
+    if (removed !== undefined) removeRow(removed);
     if (row === undefined) {
       const newest = history.newest.get(key);
-      if (newest?.until === Number.POSITIVE_INFINITY) setUntil(newest, next.uploaded);
-      return { isReplaced: false };
+      if (newest?.until === Number.POSITIVE_INFINITY && isMarkerRow(newest))
+        order.setUntil(newest, next.uploaded);
     }
+    order.endOlder(key, next.uploaded);
+    if (removed !== undefined) {
+      const end = Math.min(removed.shown_until, next.uploaded);
+      order.showOlder(key, { entry: removed.entry, shown_until: end }, end);
+    }
+    if (row === undefined) return { isReplaced: false };
     // A damaged row is overwritten, as in a bucket without versions: it has no history.
-    if (current === undefined || (isNullCurrent && next.isVersioned !== true))
+    if (current === undefined || (isNullCurrent && next.isVersioned !== true)) {
+      order.showOlder(key, { entry: newestEntry, shown_until: next.uploaded }, next.uploaded);
       return { row, isReplaced: true };
+    }
     insert(key, current, row, next.uploaded);
     tally.objects--;
     tally.bytes -= row.size;
@@ -112,17 +126,18 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
   /** Makes the newest version of the history current. The key has no row in the table of objects. */
   function promote(key: Uint8Array): void {
     const row = history.newest.get(key);
-    if (row === undefined) return;
-    if (isMarkerRow(row)) {
-      setUntil(row, Number.POSITIVE_INFINITY);
-      return;
+    // A noncurrent version was removed, and a delete marker is still current.
+    if (row === undefined || row.until === Number.POSITIVE_INFINITY) return;
+    if (isMarkerRow(row)) order.setUntil(row, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+    else {
+      deleteRow(row);
+      const { version, size, inline, blob, stored, manifest, record } = row;
+      sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
+      if (!bodies.insertExistence(existenceKey.object(key))) tally.isUncertain = true;
+      tally.objects++;
+      tally.bytes += size;
     }
-    deleteRow(row);
-    const { version, size, inline, blob, stored, manifest, record } = row;
-    sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
-    if (!bodies.insertExistence(existenceKey.object(key))) tally.isUncertain = true;
-    tally.objects++;
-    tally.bytes += size;
+    order.showOlder(key, row, row.since);
   }
 
   function find(key: Uint8Array, version: string): FoundObject | FoundHistoryRow | undefined {
@@ -163,6 +178,7 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
       const row = history.find.get(version, key);
       if (row === undefined) return;
       removeRow(row);
+      order.showOlder(key, row, row.shown_until);
       if (current === undefined) promote(key);
     },
     restate(put) {
@@ -172,9 +188,7 @@ export function createHistory({ database, sql, bodies, objects, tally }: History
         objects.restate(put, row);
         return;
       }
-      const record = restatedRecord(put, row);
-      const { uploaded } = decodeVersion(recordText({ ...row, record }, "a record to store"), false);
-      history.restate.run(record, uploaded, row.entry);
+      history.restate.run(restatedRecord(put, row), row.entry);
     },
     replaceBody(put) {
       const row = find(put.key, put.version);

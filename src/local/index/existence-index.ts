@@ -7,6 +7,7 @@ import type { Database } from "./sqlite.ts";
 const kindBytes = {
   object: 0x6f,
   version: 0x76,
+  "null version": 0x6e,
   shared: 0x73,
   upload: 0x75,
   part: 0x70,
@@ -39,20 +40,17 @@ export const existenceKey = {
     const end = key.lastIndexOf(slash) + 1;
     return encodeKey("object", key.subarray(0, end), key.subarray(end));
   },
-  /** A row of the history. Ids of versions do not contain NUL. */
-  version(key: Uint8Array, version: string) {
+  /** A row of the history. */
+  version: (key: Uint8Array, version: string) => encodeVersion(key, Buffer.from(version, "latin1")),
+  /** The range of the index keys of a key's history. It contains no other keys. */
+  versionsOf: (key: Uint8Array): [from: Buffer, to: Buffer] => [
+    encodeVersion(key, noBytes),
+    encodeVersion(key, keyEnd),
+  ],
+  /** The null version of a key, if it is in the history. */
+  nullVersion(key: Uint8Array) {
     const end = key.lastIndexOf(slash) + 1;
-    const member = Buffer.concat([key.subarray(end), nul, Buffer.from(version, "latin1")]);
-    return encodeKey("version", key.subarray(0, end), member);
-  },
-  /** The range of the index keys of a key's history. Keys that contain NUL may also be in it. */
-  versionsOf(key: Uint8Array): [from: Buffer, to: Buffer] {
-    const end = key.lastIndexOf(slash) + 1;
-    const member = (last: number) => Buffer.concat([key.subarray(end), Uint8Array.of(last)]);
-    return [
-      encodeKey("version", key.subarray(0, end), member(0)),
-      encodeKey("version", key.subarray(0, end), member(1)),
-    ];
+    return encodeKey("null version", key.subarray(0, end), key.subarray(end));
   },
   shared: (blob: string) => encodeKey("shared", Buffer.from(blob)),
   upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
@@ -78,6 +76,14 @@ export const existenceKey = {
 const slash = 0x2f;
 const nul = Buffer.alloc(1);
 
+/** Ends the key of a version: UTF-8 has no such byte, so no other key has this one as its prefix. */
+const keyEnd = Uint8Array.of(0xff);
+
+function encodeVersion(key: Uint8Array, version: Uint8Array): Buffer {
+  const end = key.lastIndexOf(slash) + 1;
+  return encodeKey("version", key.subarray(0, end), Buffer.concat([key.subarray(end), keyEnd, version]));
+}
+
 function twoBytes(number: number): Buffer {
   const bytes = Buffer.allocUnsafe(2);
   bytes.writeUInt16BE(number);
@@ -87,6 +93,7 @@ function twoBytes(number: number): Buffer {
 export type ExistenceEntry =
   | { readonly kind: "object"; readonly key: Uint8Array }
   | { readonly kind: "version"; readonly key: Uint8Array; readonly version: string }
+  | { readonly kind: "null version"; readonly key: Uint8Array }
   | { readonly kind: "shared"; readonly id: string }
   | { readonly kind: "upload"; readonly key: Uint8Array; readonly id: string }
   | { readonly kind: "part"; readonly uploadId: string; readonly number: number }
@@ -113,9 +120,11 @@ function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefin
     case "object":
       return { kind, key: name };
     case "version": {
-      const end = Math.max(0, name.lastIndexOf(0));
+      const end = Math.max(0, name.lastIndexOf(keyEnd));
       return { kind, key: name.subarray(0, end), version: name.toString("latin1", end + 1) };
     }
+    case "null version":
+      return { kind, key: name };
     case "shared":
       return { kind, id: name.toString() };
     case "upload":
@@ -141,6 +150,8 @@ function toExistenceKey(entry: ExistenceEntry): Buffer {
       return existenceKey.object(entry.key);
     case "version":
       return existenceKey.version(entry.key, entry.version);
+    case "null version":
+      return existenceKey.nullVersion(entry.key);
     case "shared":
       return existenceKey.shared(entry.id);
     case "upload":

@@ -35,7 +35,9 @@ export const historyTables = `
     versioned INTEGER NOT NULL,
     since REAL NOT NULL,
     until REAL NOT NULL,
-    until_checksum TEXT NOT NULL,
+    shown_until REAL NOT NULL,
+    is_oldest INTEGER NOT NULL,
+    order_checksum TEXT NOT NULL,
     size INTEGER NOT NULL,
     inline INTEGER,
     blob TEXT,
@@ -43,7 +45,7 @@ export const historyTables = `
     manifest INTEGER,
     record TEXT NOT NULL
   );
-  CREATE INDEX history_key ON history (key, entry DESC, since);
+  CREATE INDEX history_key ON history (key, shown_until DESC, entry DESC);
   CREATE INDEX history_version ON history (version);
   CREATE INDEX history_null ON history (key) WHERE versioned = 0;
   CREATE INDEX history_blob ON history (blob) WHERE blob IS NOT NULL;
@@ -89,8 +91,10 @@ export function noSetting(name: string): string {
 //   The key is that of the object whose whole body the blob was at that commit.
 // buried: the garbage queue, bodies without a record whose bytes are still to be removed.
 // history: the versions that are not current, and all delete markers, which have no body. `since` and
-//   `until` are the times at which the version and its successor were written. Records do not have
-//   `until`, so it has a checksum of its own.
+//   `until` are the times at which the version and its successor were written. `shown_until` is the
+//   least `since` of all newer versions, so a time shows the version with since <= time < shown_until,
+//   and it has the order of the entries. Records do not have `until`, `shown_until` and `is_oldest`,
+//   so these have a checksum of their own.
 // shared: blobs that several versions of a key have as their body or as a part of it, with the
 //   number of references beyond the first.
 // outbox: events for notification rules that are still to be delivered.

@@ -18,7 +18,11 @@ export type BucketReader = <T>(read: (queries: Queries, database: Database) => T
 
 const batch = 256;
 
-export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Generator<Finding> {
+/** Yielded after each batch: the caller lets other work run before the next one. */
+export const batchEnd = "end of a batch";
+type Steps = Generator<Finding | typeof batchEnd>;
+
+export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Steps {
   yield* attempt(() => read((queries) => checkSettings(queries)));
   yield* attempt(() => read((queries) => checkReads(queries)));
   yield* walkExistenceIndex(read);
@@ -27,10 +31,12 @@ export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Ge
   yield* walkTable(read, uploads);
   yield* walkTable(read, parts);
   yield* walkTable(read, blobs);
-  yield* attempt(() => read((queries) => checkGarbage(queries)));
+  yield* walkGarbage(read);
   yield* walkOutbox(read);
-  if (depth === "pages") {
-    for (const check of bucketDatabaseChecks) yield* attempt(() => read((_, database) => check(database)));
+  if (depth !== "pages") return;
+  for (const check of bucketDatabaseChecks) {
+    yield* attempt(() => read((_, database) => check(database)));
+    yield batchEnd;
   }
 }
 
@@ -58,22 +64,25 @@ function checkReads(queries: Queries): Finding[] {
   return [];
 }
 
-function checkGarbage(queries: Queries): Finding[] {
-  const findings: Finding[] = [];
-  let after = 0;
-  for (;;) {
-    const entries = queries.garbage(after, batch);
-    for (const { entry, isDamaged } of entries) {
-      if (isDamaged === true)
-        findings.push({ what: `The stored data is damaged: entry ${entry} of the garbage queue.` });
-    }
-    const last = entries.at(-1)?.entry ?? after;
-    if (entries.length < batch || last <= after) return findings;
-    after = last;
+function* walkGarbage(read: BucketReader): Steps {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    after = undefined;
+    yield* attempt(() => {
+      const entries = read((queries) => queries.garbage(from, batch));
+      const last = entries.at(-1)?.entry ?? from;
+      after = entries.length === batch && last > from ? last : undefined;
+      return entries.flatMap(({ entry, isDamaged }) =>
+        isDamaged === true
+          ? [{ what: `The stored data is damaged: entry ${entry} of the garbage queue.` }]
+          : [],
+      );
+    });
+    yield batchEnd;
   }
 }
 
-function* walkOutbox(read: BucketReader): Generator<Finding> {
+function* walkOutbox(read: BucketReader): Steps {
   for (let after: number | undefined = 0; after !== undefined; ) {
     const from: number = after;
     after = undefined;
@@ -85,11 +94,12 @@ function* walkOutbox(read: BucketReader): Generator<Finding> {
         what: `The stored data is damaged: entry ${entry} of the outbox of events.`,
       }));
     });
+    yield batchEnd;
   }
 }
 
 /** Finds index entries without a row. */
-function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
+function* walkExistenceIndex(read: BucketReader): Steps {
   let after: Uint8Array = new Uint8Array();
   for (;;) {
     let last: Uint8Array | undefined;
@@ -103,6 +113,7 @@ function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
         }),
       ),
     );
+    yield batchEnd;
     // Damage may break the order of keys. End the walk instead of going back.
     if (last === undefined || Buffer.compare(last, after) <= 0) return;
     after = last;
@@ -123,6 +134,8 @@ function lookUp(entry: ExistenceEntry): [sql: string, ...values: (string | numbe
       return ["SELECT 1 FROM objects WHERE key = ?", entry.key];
     case "version":
       return ["SELECT 1 FROM history WHERE version = ? AND key = ?", entry.version, entry.key];
+    case "null version":
+      return ["SELECT 1 FROM history WHERE key = ? AND versioned = 0", entry.key];
     case "shared":
       return ["SELECT 1 FROM shared WHERE blob = ?", entry.id];
     case "upload":
@@ -143,6 +156,8 @@ function lostFinding(entry: ExistenceEntry): Finding {
       return { key: keyText(entry.key), what: what(`the record of "${keyText(entry.key)}"`) };
     case "version":
       return { key: keyText(entry.key), what: what(`version "${entry.version}" of "${keyText(entry.key)}"`) };
+    case "null version":
+      return { key: keyText(entry.key), what: what(`the null version of "${keyText(entry.key)}"`) };
     case "shared":
       return { what: what(`the number of references of blob ${entry.id}`) };
     case "upload":
@@ -232,7 +247,7 @@ const blobs: Table = {
 };
 
 /** Finds damaged rows and rows without an index entry. */
-function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
+function* walkTable(read: BucketReader, table: Table): Steps {
   const { name, key, first, also = [], indexKey, describe } = table;
   const columns = key.join(", ");
   const sql = `SELECT ${[...key, ...also].join(", ")} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
@@ -260,6 +275,7 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
       });
       for (const finding of findings) yield { ...describe(row), ...finding };
     }
+    yield batchEnd;
     if (last === undefined) return;
     after = key.map((column) => last![column]!);
     // Damage could make the walk loop, so end it at the first repeated key.

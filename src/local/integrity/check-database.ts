@@ -7,6 +7,7 @@ export const bucketDatabaseChecks: readonly ((database: Database) => Finding[])[
   checkTotals,
   checkOwners,
   checkCurrentMarkers,
+  checkVersionOrder,
   checkShared,
   (database) => checkPageIntegrity(database),
 ];
@@ -80,6 +81,24 @@ function checkCurrentMarkers(database: Database): Finding[] {
         key: text,
         what: `The stored data is damaged: "${text}" has not exactly one current version.`,
       };
+    });
+}
+
+/** Finds keys whose versions are not shown one after the other. */
+function checkVersionOrder(database: Database): Finding[] {
+  const next = "lead(shown_until) OVER versions AS next_shown, lead(since) OVER versions AS next_since";
+  const rows =
+    `SELECT key, shown_until, is_oldest, row_number() OVER versions AS number, ${next} ` +
+    "FROM history WINDOW versions AS (PARTITION BY key ORDER BY entry)";
+  const sql =
+    `SELECT DISTINCT key FROM (${rows}) WHERE is_oldest <> (number = 1) ` +
+    "OR shown_until <> min(next_shown, next_since) LIMIT 100";
+  return database
+    .prepare<{ key: Uint8Array }>(sql)
+    .all()
+    .map(({ key }) => {
+      const text = Buffer.from(key).toString();
+      return { key: text, what: `The stored data is damaged: the order of the versions of "${text}".` };
     });
 }
 

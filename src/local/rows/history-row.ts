@@ -12,12 +12,31 @@ export interface HistoryRow extends ObjectRow {
   readonly versioned: number;
   readonly since: number;
   readonly until: number;
-  readonly until_checksum: string;
+  readonly shown_until: number;
+  /** 1 if the key has no older version. */
+  readonly is_oldest: number;
+  readonly order_checksum: string;
 }
 
-/** Returns the checksum of a version's `until`: a wrong time could make lifecycle rules remove it. */
-export function untilChecksum(version: string, until: number): string {
-  return withTextChecksum("", `${version} ${until}`);
+/** The columns of a version that its record does not have. */
+export interface VersionOrder {
+  readonly version: string;
+  readonly until: number;
+  readonly shownUntil: number;
+  readonly isOldest: number;
+}
+
+/** A wrong time could show a version that was replaced, or make lifecycle rules remove it. */
+export function orderChecksum({ version, until, shownUntil, isOldest }: VersionOrder): string {
+  return withTextChecksum("", `${version} ${until} ${shownUntil} ${isOldest}`);
+}
+
+/** Whether the columns are those that were written. */
+export function isSoundOrder(
+  row: Pick<HistoryRow, "version" | "until" | "shown_until" | "is_oldest" | "order_checksum">,
+): boolean {
+  const { version, until, shown_until: shownUntil, is_oldest: isOldest } = row;
+  return orderChecksum({ version, until, shownUntil, isOldest }) === row.order_checksum;
 }
 
 /** A delete marker has no body; even an empty body has a location. */
@@ -38,7 +57,7 @@ export function decodeHistoryRow(row: HistoryRow): Version {
     version.version === row.version &&
     (isDeleteMarker(version) ? 0 : version.size) === row.size &&
     version.uploaded === row.since &&
-    untilChecksum(row.version, row.until) === row.until_checksum &&
+    isSoundOrder(row) &&
     (version.isVersioned === true ? 1 : 0) === row.versioned &&
     Buffer.compare(keyBytes(version.key), row.key) === 0;
   if (!isSame) throw damagedError(what);

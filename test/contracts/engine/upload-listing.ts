@@ -36,6 +36,33 @@ export const uploadListing: Chapter = async (t, shared) => {
     }
   });
 
+  await t.test("a listing of uploads ends its page after many ended ones, and goes on after it", async () => {
+    const { engine, records } = await emptied(shared);
+    const { key, id, ...fields } = await engine.createUpload(bucket, "b");
+    await engine.abortUpload(bucket, { key, id });
+    const ended = (i: number) => ({
+      ...fields,
+      key: "a",
+      id: i.toString(16).padStart(32, "0"),
+      state: "aborted",
+    });
+    for (let i = 0; i < 10_500; i += 1500) {
+      const mutations = Array.from(
+        { length: 1500 },
+        (_, n) => ({ kind: "put upload", record: ended(i + n) }) as const,
+      );
+      assert.equal(await records.commit(bucket, { mutations } as never), "committed");
+    }
+    const open = await engine.createUpload(bucket, "c");
+    const first = await engine.listUploads(bucket, { limit: 1 });
+    assert.deepEqual([first.uploads, first.next?.key], [[], "a"]);
+    const second = await engine.listUploads(bucket, { limit: 1, after: first.next });
+    assert.deepEqual(
+      second.uploads.map(({ id }) => id),
+      [open.id],
+    );
+  });
+
   await t.test("uploads of one key are listed by the time of their creation", async () => {
     const { engine, time } = await emptied(shared);
     const ids: string[] = [];

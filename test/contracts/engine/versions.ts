@@ -56,6 +56,31 @@ export const versions: Chapter = async (t, shared) => {
     assert.equal((await contentOf(engine, "a")).toString(), "one");
   });
 
+  await t.test("a key that is deleted twice in one call gets one delete marker", async () => {
+    const { engine } = await versioned(shared);
+    await put(engine, "a", "one");
+    const markers = await engine.delete(bucket, ["a", "b", "a", "a"]);
+    assert.deepEqual(
+      markers.map(({ key }) => key),
+      ["a", "b"],
+    );
+    assert.equal((await versionsOf(engine)).length, 3);
+  });
+
+  await t.test("a version that is named twice is removed once, and both answers say so", async () => {
+    const { engine } = await emptied(shared);
+    const id = await put(engine, "a", "null");
+    await engine.changeSettings(bucket, { versioning: "on" });
+    const kept = await put(engine, "a", "one");
+    const target = { key: "a", version: "null" };
+    const outcomes = await engine.deleteVersions(bucket, [target, { key: "a", version: id }, target]);
+    assert.deepEqual(
+      outcomes.map((one) => one.outcome === "deleted" && one.version.version),
+      [id, id, id],
+    );
+    assert.deepEqual(await versionsOf(engine), [`a ${kept}`]);
+  });
+
   await t.test("removed versions are gone with their bytes", async () => {
     const { engine, blobs } = await versioned(shared);
     const first = await put(engine, "a", "x".repeat(300_000));

@@ -190,6 +190,9 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     ...query(paths.database, "SELECT key, version FROM history").map(({ key, version }) =>
       existenceKey.version(bytesIn(key), String(version)),
     ),
+    ...query(paths.database, "SELECT key FROM history WHERE versioned = 0").map(({ key }) =>
+      existenceKey.nullVersion(bytesIn(key)),
+    ),
     ...sharedBlobs.map((id) => existenceKey.shared(String(id))),
     ...query(paths.database, "SELECT key, id FROM uploads").map(({ key, id }) =>
       existenceKey.upload(bytesIn(key), String(id)),

@@ -6,15 +6,8 @@ import { keyBytes } from "../../../model/key.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../../model/version.ts";
 import { blobContext, damagedError, verifyText } from "../../rows/checksum.ts";
 import { decodeHistoryRow } from "../../rows/history-row.ts";
-import { isLater } from "../../rows/object-row.ts";
 import { type BodyRow, type ReadParts, toBody } from "../../rows/stored-body.ts";
-import {
-  existenceKey,
-  inSnapshot,
-  lostError,
-  parseExistenceKey,
-  unindexedError,
-} from "../existence-index.ts";
+import { existenceKey, inSnapshot, lostError, unindexedError } from "../existence-index.ts";
 import type { PartLists } from "../part-lists.ts";
 import { type Database, prepareArrays } from "../sqlite.ts";
 
@@ -39,17 +32,12 @@ type VersionColumns = readonly [
   versioned: number,
   since: number,
   until: number,
+  shownUntil: number,
+  isOldest: number,
+  orderChecksum: string,
   size: number,
-  untilChecksum: string,
 ];
 type HistoryBodyRow = readonly [...VersionColumns, key: Uint8Array];
-/** A version and the current object of the same key. Without such a version, its columns are null. */
-type VersionAndCurrent = readonly [
-  ...VersionColumns,
-  currentRecord: string,
-  currentBlob: string | null,
-  currentStored: number | null,
-];
 
 export function createHistoryQueries(database: Database, partLists: PartLists): HistoryQueries {
   const sql = prepareStatements(database);
@@ -60,56 +48,37 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
     return row && toCurrent(key, row, partLists.get);
   }
 
-  /**
-   * Throws if the existence index has a version of the key that was not found: its row was lost. With
-   * "null", also if the key has a null version, which its own index did not find; with "newest", also
-   * if it has any version, which the index of keys did not find.
-   */
-  function throwIfLost(key: string, bytes: Uint8Array, wanted: "any" | "null" | "newest" = "any"): void {
-    if (sql.existence.get(existenceKey.object(bytes)) !== undefined && sql.object.get(bytes) === undefined)
+  /** Throws if the existence index has the key's object, which was not found: its row was lost. */
+  function throwIfObjectLost(key: string, bytes: Uint8Array): void {
+    if (sql.existence.get(existenceKey.object(bytes)) !== undefined)
       throw lostError(`the record of "${key}"`);
-    for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
-      const entry = parseExistenceKey(indexKey);
-      const isOther = entry?.kind === "version" && Buffer.compare(entry.key, bytes) !== 0;
-      if (isOther) continue;
-      const row = entry?.kind === "version" ? sql.exists.get(entry.version, bytes) : undefined;
-      if (row === undefined) throw lostError(`a version of "${key}"`);
-      if (wanted === "null" && row[0] === 0) throw lostError(`the null version of "${key}"`);
-      if (wanted === "newest") throw damagedError(`the index of the versions of "${key}"`);
-    }
   }
 
-  /** Throws if a version after this entry existed at the time: the index did not find it. */
-  function checkNewer(key: string, entry: number, time: number): void {
-    const bytes = keyBytes(key);
-    // Found by their ids, because damage in one place can hide several versions in the index of keys.
-    for (const [indexKey] of sql.indexed.all(...existenceKey.versionsOf(bytes))) {
-      const indexed = parseExistenceKey(indexKey);
-      if (indexed?.kind !== "version" || Buffer.compare(indexed.key, bytes) !== 0) continue;
-      const row = sql.byVersion.get(indexed.version, bytes);
-      if (row === undefined) throw lostError(`a version of "${key}"`);
-      if (row[6] > entry && toStoredVersion(row, bytes, partLists.get).version.uploaded <= time)
-        throw damagedError(`the index of the versions of "${key}"`);
-    }
+  /** Throws if the history has the version, which was not found. */
+  function throwIfVersionLost(key: string, bytes: Uint8Array, id: string): void {
+    if (sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
+      throw lostError(`a version of "${key}"`);
+    if (id === nullVersion && sql.existence.get(existenceKey.nullVersion(bytes)) !== undefined)
+      throw lostError(`the null version of "${key}"`);
   }
 
-  /** Like `objectAt`, and detects a lost row and a damaged index of times. */
+  /** Throws if the history has any version of the key, none of which was found. */
+  function throwIfHistoryLost(key: string, bytes: Uint8Array): void {
+    if (sql.anyIndexed.get(...existenceKey.versionsOf(bytes)) !== undefined)
+      throw damagedError(`the index of the versions of "${key}"`);
+  }
+
+  /** Like `objectAt`, and detects a lost row and a damaged index. */
   function objectAtChecked(key: string, bytes: Uint8Array, time: number): ObjectWithBody | undefined {
     return inSnapshot(database, () => {
       const newest = current(key, bytes);
       if (newest !== undefined && newest.record.uploaded <= time) return newest;
-      if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
-        throw lostError(`the record of "${key}"`);
+      if (newest === undefined) throwIfObjectLost(key, bytes);
       const row = sql.historyAt.get(bytes, time);
-      if (row === undefined) {
-        throwIfLost(key, bytes);
-        checkNewer(key, 0, time);
-        return undefined;
-      }
-      const { version, body } = toStoredVersion(row, row[13], partLists.get);
-      if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
-      if (row[10] <= time) checkNewer(key, row[6], time);
-      return isDeleteMarker(version) ? undefined : { record: version, body: body! };
+      if (row !== undefined) return toObjectAt(row, bytes, time, partLists.get);
+      // Any older version would be shown until the current one, and a current marker until infinity.
+      throwIfHistoryLost(key, bytes);
+      return undefined;
     });
   }
 
@@ -125,11 +94,9 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
         if (newest !== undefined && isVersionNamed(newest.record, id))
           return { version: newest.record, body: newest.body, isCurrent: true };
         const row = findInHistory(bytes, id);
-        if (row !== undefined) return toStoredVersion(row, row[13], partLists.get);
-        if (id === nullVersion || sql.existence.get(existenceKey.version(bytes, id)) !== undefined)
-          throwIfLost(key, bytes, id === nullVersion ? "null" : "any");
-        else if (newest === undefined && sql.existence.get(existenceKey.object(bytes)) !== undefined)
-          throw lostError(`the record of "${key}"`);
+        if (row !== undefined) return toStoredVersion(row, bytes, partLists.get);
+        if (newest === undefined) throwIfObjectLost(key, bytes);
+        throwIfVersionLost(key, bytes, id);
         return undefined;
       });
     },
@@ -143,24 +110,29 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
           return toStoredVersion(row, bytes, partLists.get).version;
         // Without a current object, the newest version is a delete marker.
         if (row !== undefined) throw lostError(`the newest version of "${key}"`);
-        throwIfLost(key, bytes, "newest");
+        throwIfObjectLost(key, bytes);
+        throwIfHistoryLost(key, bytes);
         return undefined;
       });
     },
     objectAt(key, time) {
       const bytes = keyBytes(key);
-      // One statement reads both tables in one snapshot. Anything unusual is read again and checked.
-      const row = sql.at.get(bytes, time);
-      const isCommon = row !== undefined && row[5] === null && isReplacedAfter(key, row, time);
-      return isCommon ? toObjectAt(key, row, time, partLists.get) : objectAtChecked(key, bytes, time);
+      // A row of the history shows by itself that it is right. A list of parts needs a snapshot.
+      const row = sql.historyAt.get(bytes, time);
+      const isCommon = row !== undefined && row[5] === null;
+      return isCommon ? toObjectAt(row, bytes, time, partLists.get) : objectAtChecked(key, bytes, time);
     },
     historyEntries: (after) => sql.entries.all(after).map(([entry]) => entry),
     inspectEntry(entry) {
       return inSnapshot(database, () => {
         const row = sql.byEntry.get(entry);
         if (row === undefined) return undefined;
-        const { version, body } = toStoredVersion(row, row[13], partLists.inspect);
-        if (sql.existence.get(existenceKey.version(row[13], version.version)) === undefined)
+        const { version, body } = toStoredVersion(row, row[15], partLists.inspect);
+        const isNull = version.isVersioned !== true;
+        if (
+          sql.existence.get(existenceKey.version(row[15], version.version)) === undefined ||
+          (isNull && sql.existence.get(existenceKey.nullVersion(row[15])) === undefined)
+        )
           throw unindexedError(`a version of "${version.key}"`);
         indexes ??= prepareIndexChecks(database);
         if (!indexes.areSound(row)) throw damagedError(`the index of the versions of "${version.key}"`);
@@ -169,30 +141,27 @@ export function createHistoryQueries(database: Database, partLists: PartLists): 
     },
     isShared: (blob) => sql.shared.get(blob) !== undefined,
     entryKey(entry) {
-      const key: unknown = sql.byEntry.get(entry)?.[13];
+      const key: unknown = sql.byEntry.get(entry)?.[15];
       return key instanceof Uint8Array ? Buffer.from(key).toString() : "";
     },
   };
 }
 
-/** Returns undefined for a delete marker. Throws if the index has led to a later version. */
+/**
+ * Returns what the row shows at the time, undefined for a delete marker or before the oldest version.
+ * Throws if the index has led to another row.
+ */
 function toObjectAt(
-  key: string,
-  row: VersionAndCurrent,
+  row: HistoryBodyRow,
+  key: Uint8Array,
   time: number,
   readParts: ReadParts,
 ): ObjectWithBody | undefined {
-  const { version, body } = toStoredVersion(row, keyBytes(key), readParts);
-  if (version.uploaded > time) throw damagedError(`the index of the versions of "${key}"`);
-  return isDeleteMarker(version) ? undefined : { record: version, body: body! };
-}
-
-/** Whether the version was replaced after the time, and the current object written after it too. */
-function isReplacedAfter(key: string, row: VersionAndCurrent, time: number): boolean {
-  const { 10: until, 13: record, 14: blob, 15: stored } = row;
-  // Null if no version existed at the time.
-  if (!(until > time)) return false;
-  return isLater(verifyText(record, `the record of "${key}"`, blobContext(blob, stored)), time);
+  const { version, body } = toStoredVersion(row, key, readParts);
+  const isShown = version.uploaded <= time;
+  const isFound = row[11] > time && (isShown || row[12] !== 0);
+  if (!isFound) throw damagedError(`the index of the versions of "${version.key}"`);
+  return isShown && !isDeleteMarker(version) ? { record: version, body: body! } : undefined;
 }
 
 function toCurrent(key: string, row: BodyRow, readParts: ReadParts): ObjectWithBody {
@@ -207,24 +176,25 @@ function toStoredVersion(
   key: Uint8Array,
   readParts: ReadParts,
 ): StoredVersion {
-  const [record, blob, stored, inline, , manifest, entry, version, versioned, since, until, size] = row;
-  const until_checksum = row[12];
-  const columns = {
+  const [record, blob, stored, inline, , manifest, entry, version, versioned, since, until] = row;
+  const { 11: shown_until, 12: is_oldest, 13: order_checksum, 14: size } = row;
+  const decoded = decodeHistoryRow({
     entry,
     key,
     version,
     versioned,
     since,
     until,
-    until_checksum,
+    shown_until,
+    is_oldest,
+    order_checksum,
     size,
     inline,
     blob,
     stored,
     manifest,
     record,
-  };
-  const decoded = decodeHistoryRow(columns);
+  });
   const isCurrent = until === Number.POSITIVE_INFINITY;
   if (isDeleteMarker(decoded)) return { version: decoded, body: undefined, isCurrent };
   return { version: decoded, body: toBody(decoded, row, readParts), isCurrent };
@@ -239,12 +209,12 @@ interface IndexChecks {
 function prepareIndexChecks(database: Database): IndexChecks {
   const check = (index: string, conditions: string) =>
     prepareArrays(database, `SELECT 1 FROM history INDEXED BY ${index} WHERE ${conditions}`);
-  const byKey = check("history_key", "key = ? AND entry = ? AND since = ?");
+  const byKey = check("history_key", "key = ? AND shown_until = ? AND entry = ?");
   const byNull = check("history_null", "key = ? AND versioned = 0 AND entry = ?");
   return {
-    areSound({ 6: entry, 8: versioned, 9: since, 13: key }) {
+    areSound({ 6: entry, 8: versioned, 11: shownUntil, 15: key }) {
       const isNullFound = versioned !== 0 || byNull.get(key, entry) !== undefined;
-      return isNullFound && byKey.get(key, entry, since) !== undefined;
+      return isNullFound && byKey.get(key, shownUntil, entry) !== undefined;
     },
   };
 }
@@ -252,7 +222,8 @@ function prepareIndexChecks(database: Database): IndexChecks {
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   const joins = "LEFT JOIN bodies ON bodies.id = inline";
-  const columns = "inline, bytes, manifest, entry, version, versioned, since, until, size, until_checksum";
+  const order = "since, until, shown_until, is_oldest, order_checksum";
+  const columns = `inline, bytes, manifest, entry, version, versioned, ${order}, size`;
   const select = `SELECT record, blob, stored, ${columns}, key FROM history ${joins}`;
   return {
     object: sql<BodyRow>(
@@ -261,20 +232,14 @@ function prepareStatements(database: Database) {
     byVersion: sql<HistoryBodyRow>(`${select} WHERE version = ? AND key = ?`),
     byNull: sql<HistoryBodyRow>(`${select} WHERE key = ? AND versioned = 0`),
     byEntry: sql<HistoryBodyRow>(`${select} WHERE entry = ?`),
-    newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY entry DESC LIMIT 1`),
-    historyAt: sql<HistoryBodyRow>(`${select} WHERE key = ? AND since <= ? ORDER BY entry DESC LIMIT 1`),
-    at: sql<VersionAndCurrent>(
-      "SELECT h.record, h.blob, h.stored, h.inline, bytes, h.manifest, h.entry, h.version, h.versioned, " +
-        "h.since, h.until, h.size, h.until_checksum, o.record, o.blob, o.stored " +
-        "FROM objects o LEFT JOIN history h ON h.entry = " +
-        "(SELECT entry FROM history WHERE key = o.key AND since <= ?2 ORDER BY entry DESC LIMIT 1) " +
-        "LEFT JOIN bodies ON bodies.id = h.inline " +
-        "WHERE o.key = ?1",
+    newest: sql<HistoryBodyRow>(`${select} WHERE key = ? ORDER BY shown_until DESC, entry DESC LIMIT 1`),
+    // The oldest version that is shown after the time.
+    historyAt: sql<HistoryBodyRow>(
+      `${select} WHERE key = ? AND shown_until > ? ORDER BY shown_until, entry LIMIT 1`,
     ),
     entries: sql<[entry: number]>("SELECT entry FROM history WHERE entry > ? ORDER BY entry LIMIT 256"),
     shared: sql("SELECT 1 FROM shared WHERE blob = ?"),
-    exists: sql<[versioned: number]>("SELECT versioned FROM history WHERE version = ? AND key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
-    indexed: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
+    anyIndexed: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
   };
 }

@@ -15,7 +15,7 @@ import {
 import type { ObjectRecord } from "../../../model/object.ts";
 import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../../../model/version.ts";
 import { damagedError, verifyText } from "../../rows/checksum.ts";
-import { untilChecksum } from "../../rows/history-row.ts";
+import { isSoundOrder } from "../../rows/history-row.ts";
 import { isLater } from "../../rows/object-row.ts";
 import { inSnapshot } from "../existence-index.ts";
 import { type Database, prepareArrays } from "../sqlite.ts";
@@ -28,10 +28,22 @@ export interface VersionListing {
 
 /** The context is that of the record's checksum. It is null for a delete marker. */
 type ListedRow = readonly [record: string, context: string | null, key: ListedKey];
-type PastRow = readonly [...ListedRow, until: number, entry: number];
-type HistoryRow = readonly [...PastRow, untilChecksum: string];
+type HistoryRow = readonly [
+  ...ListedRow,
+  until: number,
+  entry: number,
+  shownUntil: number,
+  isOldest: number,
+  orderChecksum: string,
+];
+/** A key of the history without a version that is shown after the time. */
+type EndedRow = readonly [record: null, context: null, key: ListedKey];
 /** A key as text, which the driver reads three times faster than bytes but cuts off at NUL. */
 type ListedKey = string | Uint8Array;
+
+/** A place in the order of a key's versions. */
+type Place = readonly [shownUntil: number, entry: number];
+const newestPlace: Place = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
 
 interface PastScan {
   readonly time: number;
@@ -57,7 +69,7 @@ export function createVersionListing(database: Database): VersionListing {
       const past = sql.historyAt.all(from, end, time, limit);
       const last = lastWholeKey(lastKey(objects, limit), lastKey(past, limit));
       for (const { object, history } of mergeByKey(objects, past, from, last)) {
-        const record = (object && toObjectAt(object, time)) ?? toVersionAt(history[0], time, object);
+        const record = (object && toObjectAt(object, time)) ?? toVersionAt(history[0], time);
         if (record !== undefined) yield record;
         else scan.skipped++;
       }
@@ -70,38 +82,13 @@ export function createVersionListing(database: Database): VersionListing {
     }
   }
 
-  /** Returns the object that the history has for the time. Undefined if it is a delete marker. */
-  function toVersionAt(
-    row: PastRow | undefined,
-    time: number,
-    object: ListedRow | undefined,
-  ): ObjectRecord | undefined {
-    if (row === undefined) return undefined;
-    const version = toVersion(row);
-    if (version.uploaded > time || row[3] <= time) checkNewer(row, time, object);
-    return isDeleteMarker(version) ? undefined : version;
-  }
-
-  /** Throws if a version that is newer than the row existed at the time: the index is damaged. */
-  function checkNewer(row: PastRow, time: number, object: ListedRow | undefined): void {
-    const rows = [row, ...sql.newer.all(keyBytes(keyText(row[2])), row[4])];
-    // Without a current object, the newest version is a current delete marker.
-    if (object === undefined && !rows.some((one) => one[3] === Number.POSITIVE_INFINITY))
-      throw damagedError("the newest version of a key");
-    for (const newer of rows) {
-      const { key, uploaded } = toVersion(newer);
-      if (newer === row ? uploaded > time : uploaded <= time)
-        throw damagedError(`the index of the versions of "${key}"`);
-    }
-  }
-
   function* seekVersions(prefix: string, after: VersionPosition, batch: number): Iterable<ListedVersion> {
     let [from, end] = keyRange(prefix, after);
     const resumed = after.kind === "key" && after.version !== undefined ? keyBytes(after.value) : undefined;
     if (resumed !== undefined && after.value.startsWith(prefix)) {
-      const entry = findEntry(resumed, after.version!);
-      if (entry === undefined) from = resumed;
-      else yield* restOfKey(resumed, entry, batch);
+      const place = findPlace(resumed, after.version!);
+      if (place === undefined) from = resumed;
+      else yield* restOfKey(resumed, place, batch);
     }
     for (let limit = batch; ; limit = nextBatch(limit)) {
       const objects = sql.objects.all(from, end, limit);
@@ -116,27 +103,27 @@ export function createVersionListing(database: Database): VersionListing {
       if (last === undefined) return;
       // The batch may end within the versions of a key.
       const bytes = keyBytes(last);
-      if (last === lastPast) yield* restOfKey(bytes, past.at(-1)![4], limit);
+      if (last === lastPast) yield* restOfKey(bytes, toPlace(past.at(-1)!), limit);
       from = keyAfter(bytes);
     }
   }
 
-  /** Yields the versions of a key before an entry of the history, the newest first. */
-  function* restOfKey(key: Uint8Array, before: number, batch: number): Iterable<ListedVersion> {
-    let entry = before;
+  /** Yields the versions of a key that are older than a place, the newest first. */
+  function* restOfKey(key: Uint8Array, before: Place, batch: number): Iterable<ListedVersion> {
+    let place = before;
     for (let limit = batch; ; limit = nextBatch(limit)) {
-      const rows = sql.historyOfKey.all(key, entry, limit);
+      const rows = sql.historyOfKey.all(key, ...place, limit);
       for (const row of rows) yield toListed(row);
       if (rows.length < limit) return;
-      entry = rows.at(-1)![4];
+      place = toPlace(rows.at(-1)!);
     }
   }
 
-  /** Returns the entry after which older versions follow. Undefined if the version is gone. */
-  function findEntry(key: Uint8Array, id: string): number | undefined {
+  /** Returns the place after which older versions follow. Undefined if the version is gone. */
+  function findPlace(key: Uint8Array, id: string): Place | undefined {
     const [object] = sql.objects.all(key, keyAfter(key), 1);
-    if (object !== undefined && isVersionNamed(toObject(object), id)) return Number.MAX_SAFE_INTEGER;
-    return (sql.entry.get(id, key) ?? (id === nullVersion ? sql.nullEntry.get(key) : undefined))?.[0];
+    if (object !== undefined && isVersionNamed(toObject(object), id)) return newestPlace;
+    return sql.place.get(id, key) ?? (id === nullVersion ? sql.nullPlace.get(key) : undefined);
   }
 
   // One snapshot and one lock for the whole page instead of one per seek.
@@ -157,7 +144,7 @@ export function createVersionListing(database: Database): VersionListing {
 }
 
 /** Returns the last key of a full batch. Undefined if the batch reached the end of the range. */
-function lastKey(rows: readonly (ListedRow | PastRow | HistoryRow)[], limit: number): string | undefined {
+function lastKey(rows: readonly (ListedRow | HistoryRow | EndedRow)[], limit: number): string | undefined {
   return rows.length < limit || rows.length === 0 ? undefined : keyText(rows.at(-1)![2]);
 }
 
@@ -171,13 +158,17 @@ function lastWholeKey(a: string | undefined, b: string | undefined): string | un
   return compareKeys(a, b) < 0 ? a : b;
 }
 
+function toPlace({ 4: entry, 5: shownUntil }: HistoryRow): Place {
+  return [shownUntil, entry];
+}
+
 interface KeyRows<Row> {
   readonly object: ListedRow | undefined;
   readonly history: readonly Row[];
 }
 
 /** Yields the rows of each key from `from` up to and including `last`, in key order. */
-function* mergeByKey<Row extends PastRow | HistoryRow>(
+function* mergeByKey<Row extends HistoryRow | EndedRow>(
   objects: readonly ListedRow[],
   past: readonly Row[],
   from: Uint8Array,
@@ -204,7 +195,7 @@ function* mergeByKey<Row extends PastRow | HistoryRow>(
 }
 
 /** Orders two rows by key. A missing row sorts last. */
-function compareRows(a: ListedRow | undefined, b: PastRow | HistoryRow | undefined): number {
+function compareRows(a: ListedRow | undefined, b: HistoryRow | EndedRow | undefined): number {
   if (a === undefined) return 1;
   return b === undefined ? -1 : compareKeys(keyText(a[2]), keyText(b[2]));
 }
@@ -225,11 +216,28 @@ function toObjectAt([text, context, key]: ListedRow, time: number): ObjectRecord
   return record.uploaded <= time ? record : undefined;
 }
 
-function toVersion([text, context, key]: PastRow | HistoryRow): Version {
+function toVersion(row: HistoryRow): Version {
+  const [text, context, key, until, , shown_until, is_oldest, order_checksum] = row;
   const checked = verifyText(text, "a listed version", context ?? "");
-  const version = decodeVersion(checked, context === null);
-  checkKey(version, key);
-  return version;
+  const decoded = decodeVersion(checked, context === null);
+  checkKey(decoded, key);
+  const { version } = decoded;
+  if (!isSoundOrder({ version, until, shown_until, is_oldest, order_checksum }))
+    throw damagedError(`a version of "${decoded.key}"`);
+  return decoded;
+}
+
+/** Returns the object that the row shows at the time. Throws if the index has led to another row. */
+function toVersionAt(row: HistoryRow | EndedRow | undefined, time: number): ObjectRecord | undefined {
+  if (row === undefined) return undefined;
+  // All versions have ended, but the current object is newer.
+  if (row[0] === null) throw damagedError(`the index of the versions of "${keyText(row[2])}"`);
+  const version = toVersion(row);
+  const { 5: shownUntil, 6: isOldest } = row;
+  const isShown = version.uploaded <= time;
+  if (shownUntil <= time || (!isShown && isOldest === 0))
+    throw damagedError(`the index of the versions of "${version.key}"`);
+  return isShown && !isDeleteMarker(version) ? version : undefined;
 }
 
 function checkKey(version: Version, key: ListedKey): void {
@@ -237,36 +245,43 @@ function checkKey(version: Version, key: ListedKey): void {
 }
 
 function toListed(row: HistoryRow): ListedVersion {
-  const version = toVersion(row);
   const until = row[3];
-  if (untilChecksum(version.version, until) !== row[5]) throw damagedError(`a version of "${version.key}"`);
-  return { version, isCurrent: until === Number.POSITIVE_INFINITY, until };
+  return { version: toVersion(row), isCurrent: until === Number.POSITIVE_INFINITY, until };
 }
 
 function prepareStatements(database: Database) {
   const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   // Few columns, because each takes about a tenth of the time of its row.
-  const key = "CASE WHEN instr(key, x'00') > 0 THEN key ELSE CAST(key AS TEXT) END";
+  const key = (name: string) =>
+    `CASE WHEN instr(${name}, x'00') > 0 THEN ${name} ELSE CAST(${name} AS TEXT) END`;
   const context = "blob || ' ' || stored";
   const noBlob = "CASE WHEN inline IS NULL AND manifest IS NULL THEN NULL ELSE '' END";
-  const pastColumns = `record, coalesce(${context}, ${noBlob}), ${key}`;
-  const columns = `${pastColumns}, until, entry, until_checksum`;
+  const order = "until, entry, shown_until, is_oldest, order_checksum";
+  const shownContext = `coalesce(${context}, ${noBlob})`;
+  const columns = `record, ${shownContext}, ${key("key")}, ${order}`;
   const range = "WHERE key >= ? AND key < ?";
+  const newestFirst = "shown_until DESC, entry DESC";
+  const place = "SELECT shown_until, entry FROM history";
   return {
     objects: sql<ListedRow>(
-      `SELECT record, ${context}, ${key} FROM objects ${range} ORDER BY objects.key LIMIT ?`,
+      `SELECT record, ${context}, ${key("key")} FROM objects ${range} ORDER BY objects.key LIMIT ?`,
     ),
-    history: sql<HistoryRow>(`SELECT ${columns} FROM history ${range} ORDER BY key, entry DESC LIMIT ?`),
+    history: sql<HistoryRow>(
+      `SELECT ${columns} FROM history ${range} ORDER BY history.key, ${newestFirst} LIMIT ?`,
+    ),
     historyOfKey: sql<HistoryRow>(
-      `SELECT ${columns} FROM history WHERE key = ? AND entry < ? ORDER BY entry DESC LIMIT ?`,
+      `SELECT ${columns} FROM history WHERE key = ? AND (shown_until, entry) < (?, ?) ORDER BY ${newestFirst} LIMIT ?`,
     ),
-    newer: sql<HistoryRow>(`SELECT ${columns} FROM history WHERE key = ? AND entry > ?`),
-    // The inner query reads only the index, in key order.
-    historyAt: sql<PastRow>(
-      `SELECT ${pastColumns}, until, entry FROM (SELECT max(entry) AS newest FROM history ${range} AND since <= ? ` +
-        "GROUP BY key LIMIT ?) CROSS JOIN history ON entry = newest",
+    // Of each key, the oldest version that is shown after the time. One lookup in the index finds the
+    // next key, and one its version, however many versions the keys have.
+    historyAt: sql<HistoryRow | EndedRow>(
+      "WITH RECURSIVE keys (next) AS (SELECT min(key) FROM history WHERE key >= ?1 AND key < ?2 UNION ALL " +
+        "SELECT (SELECT min(key) FROM history WHERE key > next AND key < ?2) FROM keys WHERE next IS NOT NULL LIMIT ?4) " +
+        `SELECT record, ${shownContext}, ${key("next")}, ${order} FROM keys LEFT JOIN history ON entry = ` +
+        "(SELECT shown.entry FROM history AS shown WHERE shown.key = next AND shown.shown_until > ?3 " +
+        "ORDER BY shown.shown_until, shown.entry LIMIT 1) WHERE next IS NOT NULL",
     ),
-    entry: sql<[entry: number]>("SELECT entry FROM history WHERE version = ? AND key = ?"),
-    nullEntry: sql<[entry: number]>("SELECT entry FROM history WHERE key = ? AND versioned = 0"),
+    place: sql<Place>(`${place} WHERE version = ? AND key = ?`),
+    nullPlace: sql<Place>(`${place} WHERE key = ? AND versioned = 0`),
   };
 }
