@@ -29,11 +29,16 @@ export function forward(request: HttpRequest, upstream: Upstream): Promise<HttpR
   return upstream.announcesStart ? forwardOnStart(request, upstream) : forwardAtOnce(request, upstream);
 }
 
-/** The body is sent only after the start, so that another process can still receive all of it. */
+/**
+ * The body is sent only after the start, so that another process can still receive all of it. If the
+ * client waits for 100-continue, it waits until the process reads the body.
+ */
 function forwardOnStart(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let isTaken = false;
     let isClientGone = false;
+    let isBodySent = false;
+    const bodyStatus = expectsContinue(request) ? 100 : 102;
     const outgoing = send({
       agent,
       socketPath,
@@ -53,10 +58,10 @@ function forwardOnStart(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       );
     });
     outgoing.on("information", ({ statusCode }) => {
-      if (statusCode !== 102 || isTaken) return;
-      isTaken = true;
-      if (request.hasBody)
-        sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
+      if (statusCode === 102) isTaken = true;
+      if (!request.hasBody || isBodySent || statusCode !== bodyStatus) return;
+      isBodySent = true;
+      sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
     });
     outgoing.once("response", (incoming) => {
       unsubscribe();
@@ -83,6 +88,11 @@ async function forwardAtOnce(request: HttpRequest, { socketPath }: Upstream): Pr
   } catch (error) {
     throw isUnreached(error) ? new NotTakenError("The process did not receive the request.") : error;
   }
+}
+
+/** Whether Node's HTTP server in the process sends status 100 when the body is read. */
+function expectsContinue({ header }: HttpRequest): boolean {
+  return /\b100-continue\b/i.test(header("expect") ?? "");
 }
 
 function isIdempotent(method: string): boolean {

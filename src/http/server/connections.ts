@@ -5,6 +5,7 @@ import type { AcceptPace } from "./accept-pace.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { isUpgraded, pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
+import { isLingering } from "./linger.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
 export interface Connections {
@@ -31,6 +32,8 @@ export interface ConnectionOptions {
 }
 
 const checkMilliseconds = 50;
+/** How long a client may take to read a response, while the listener ends. */
+const lingerMilliseconds = 500;
 /** Maximum number of connections to examine in the search for an idle one. */
 const maxChecks = 64;
 
@@ -76,7 +79,8 @@ export function trackConnections(options: ConnectionOptions): Connections {
       }
       const since = idleSince.get(socket) ?? performance.now();
       idleSince.set(socket, since);
-      if (performance.now() - since >= graceMilliseconds) socket.destroy();
+      const milliseconds = isLingering(socket) ? lingerMilliseconds : graceMilliseconds;
+      if (performance.now() - since >= milliseconds) socket.destroy();
     }
   }
 

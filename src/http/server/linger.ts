@@ -1,36 +1,42 @@
-// Delays the close of a connection whose request was answered before its body arrived. Meanwhile,
-// the body is discarded: a reset would keep the client from reading the response (RFC 9112 9.6).
+// Closes a connection whose request was answered before its body arrived. The body is discarded until
+// the client closes its side: a reset would keep it from reading the response (RFC 9112 9.6).
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
-const maxBytes = 16 * 1024 * 1024;
-const maxMilliseconds = 2000;
+/** A client that sends nothing for this long has read the response. */
+const silenceMilliseconds = 5000;
+const maxMilliseconds = 30_000;
 
-/** Whether the connection closes after this response although the body has not arrived. */
-export function mustLinger(message: IncomingMessage, response: ServerResponse): boolean {
-  // The listener sets this header if the client waits for 100-continue and sends no body.
-  if (response.shouldKeepAlive || response.hasHeader("connection")) return false;
-  return !message.complete && !message.destroyed;
+/** Call before a response is ended. Has no effect if the connection stays open after it. */
+export function lingerAfter({ req: message }: ServerResponse): void {
+  if (message.complete || message.destroyed) return;
+  const { socket } = message;
+  const close = socket.destroySoon.bind(socket);
+  // Node calls this method when it has written the last response of a connection.
+  socket.destroySoon = () => {
+    if (message.complete || message.destroyed) close();
+    else linger(message, socket, close);
+  };
+  message.once("end", () => {
+    socket.destroySoon = close;
+  });
 }
 
-/** Discards the body. Resolves at its end, or at a limit of bytes or time. */
-export function dropRest(message: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let remaining = maxBytes;
-    const timer = setTimeout(done, maxMilliseconds).unref();
-    function done(): void {
-      clearTimeout(timer);
-      message.off("data", count);
-      message.off("end", done);
-      message.off("close", done);
-      resolve();
-    }
-    function count({ length }: Uint8Array): void {
-      remaining -= length;
-      if (remaining < 0) done();
-    }
-    message.on("data", count);
-    message.once("end", done);
-    message.once("close", done);
-    message.resume();
-  });
+/** Whether the connection only waits for its client to close it. */
+export function isLingering({ writableEnded, destroyed }: Socket): boolean {
+  return writableEnded && !destroyed;
+}
+
+function linger(message: IncomingMessage, socket: Socket, close: () => void): void {
+  let { bytesRead } = socket;
+  let remaining = maxMilliseconds / silenceMilliseconds;
+  const timer = setInterval(() => {
+    if (socket.writableLength > 0) return;
+    if (socket.bytesRead === bytesRead || --remaining === 0) socket.destroy();
+    bytesRead = socket.bytesRead;
+  }, silenceMilliseconds).unref();
+  socket.once("close", () => clearInterval(timer));
+  message.once("end", close);
+  message.resume();
+  socket.end();
 }

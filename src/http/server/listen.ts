@@ -194,12 +194,13 @@ export async function listen(
   const bound = acceptor.address();
   return {
     port: bound !== null && typeof bound === "object" ? bound.port : undefined,
-    drain() {
+    async drain() {
       serving.drain();
       handshakes?.end();
-      // Keep an internal socket open: closing it would also close idle connections immediately.
       if (!isInternal && acceptor.listening) acceptor.close();
-      return connections.end();
+      await connections.end();
+      // An internal socket is closed last: closing it also closes idle connections immediately.
+      if (isInternal) acceptor.close();
     },
   };
 }

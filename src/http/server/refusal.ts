@@ -2,6 +2,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { getLastResponse, pendingResponse } from "./last-response.ts";
+import { lingerAfter } from "./linger.ts";
 
 export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
 
@@ -41,6 +42,7 @@ export function refuse(
     ...headers,
     ...retry,
   });
+  lingerAfter(response);
   response.end(response.req.method === "HEAD" ? undefined : body);
 }
 

@@ -1,7 +1,7 @@
 // Writes a response: a small body in one write with the head, a large body with backpressure.
 import type { ServerResponse } from "node:http";
 import { type BodyTarget, sendBody } from "./body/send-body.ts";
-import { dropRest, mustLinger } from "./linger.ts";
+import { lingerAfter } from "./linger.ts";
 import type { HttpBody, HttpResponse } from "./listen.ts";
 import type { ListenerState } from "./listener-state.ts";
 import type { NodeInternals } from "./node-internals.ts";
@@ -21,14 +21,10 @@ export async function writeAnswer(
   if (response.hasHeader("connection")) headers.push("connection", "close");
   if (statusText === undefined || statusText === "") response.writeHead(status, headers);
   else response.writeHead(status, statusText, headers);
+  lingerAfter(response);
   const sendsBody = mayHaveBody && message.method !== "HEAD";
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
-    if (mustLinger(message, response)) {
-      // The head contains the length, so the response is complete for the client.
-      response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
-      await dropRest(message);
-      response.end();
-    } else endWith(response, sendsBody ? body : null, state.internals);
+    endWith(response, sendsBody ? body : null, state.internals);
     onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
     await sendBody(body, toTarget(response), { streams: state.streams, onSent });

@@ -7,6 +7,7 @@ import { probeHeader } from "../probe.ts";
 import { trustAll, trustNone } from "./forwarded.ts";
 import { setLastResponse } from "./last-response.ts";
 import { defaultPortLimits, maxHeaderLines } from "./limits.ts";
+import { isLingering } from "./linger.ts";
 import type { HttpHandler, HttpRequest, ListenOptions } from "./listen.ts";
 import type { ListenerState } from "./listener-state.ts";
 import { createPipelining } from "./pipelining.ts";
@@ -66,6 +67,8 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
 
   return {
     serve(message, response, expects) {
+      // A request after the last one of its connection is not served.
+      if (isLingering(message.socket)) return;
       if (message.socket.isPaused()) detachParser(message.socket);
       // Node assigns the socket when the previous response is complete.
       if (response.socket !== null) serveNow(message, response, expects);

@@ -8,8 +8,10 @@ export interface PooledConnection {
   onBytes: ((bytes: Buffer | undefined) => ReadOn) | undefined;
   /** Called once with the error if the connection fails. */
   onError: ((error: NodeJS.ErrnoException) => void) | undefined;
-  /** Whether it has served a request before. */
-  isUsed: boolean;
+  /** Whether reading waits until `socket.resume()`. */
+  isPaused: boolean;
+  /** Whether the other side reads no more, so that the connection cannot be used again. */
+  isClosing: boolean;
   idleSince: number;
 }
 
@@ -59,9 +61,10 @@ function createPool(path: string, onEmpty: () => void): ConnectionPool {
           callback: (count) => receive(connection, readBuffer.subarray(0, count)),
         },
       }),
-      ...{ onBytes: undefined, onError: undefined, isUsed: false, idleSince: 0 },
+      ...{ onBytes: undefined, onError: undefined, isPaused: false, isClosing: false, idleSince: 0 },
     };
     const { socket } = connection;
+    readBeforeDestroy(connection);
     socket.on("end", () => receive(connection, undefined));
     socket.on("error", (error) => fail(connection, error));
     socket.on("close", () => {
@@ -95,7 +98,6 @@ function createPool(path: string, onEmpty: () => void): ConnectionPool {
     release(connection) {
       connection.onBytes = undefined;
       connection.onError = undefined;
-      connection.isUsed = true;
       const next = waiting.shift();
       if (next !== undefined) return next(connection);
       connection.idleSince = performance.now();
@@ -111,7 +113,36 @@ function receive(connection: PooledConnection, bytes: Buffer | undefined): boole
     connection.socket.destroy();
     return true;
   }
-  return connection.onBytes(bytes) === "read on";
+  connection.isPaused = connection.onBytes(bytes) === "pause";
+  return !connection.isPaused;
+}
+
+const restMilliseconds = 20;
+
+/**
+ * A process that answers before it has read the request closes the connection. Then writing fails, and
+ * Node would destroy the socket with the response in it: read first what has arrived.
+ */
+function readBeforeDestroy(connection: PooledConnection): void {
+  const { socket } = connection;
+  const destroy = socket.destroy.bind(socket);
+  const destroyAfterRest = (error: Error) => {
+    const { bytesRead } = socket;
+    setTimeout(() => {
+      // After the timers, the event loop reads what has arrived.
+      setImmediate(() => {
+        const mayHaveMore = socket.bytesRead > bytesRead || connection.isPaused;
+        if (mayHaveMore && !socket.destroyed) destroyAfterRest(error);
+        else destroy(error);
+      });
+    }, restMilliseconds);
+  };
+  socket.destroy = (error?: NodeJS.ErrnoException) => {
+    if (connection.onBytes === undefined || error?.syscall !== "write") return destroy(error);
+    if (!connection.isClosing) destroyAfterRest(error);
+    connection.isClosing = true;
+    return socket;
+  };
 }
 
 function fail(connection: PooledConnection, error: NodeJS.ErrnoException): void {

@@ -55,7 +55,6 @@ function exchange(
     let isAnswered = false;
     let isSent = false;
     let isComplete = false;
-    let isPaused = false;
     let failure: Error | undefined;
     let wake = () => {};
 
@@ -71,8 +70,8 @@ function exchange(
         for (;;) {
           if (queue.length > 0) {
             const taken = takeQueued();
-            if (isPaused) {
-              isPaused = false;
+            if (connection.isPaused) {
+              connection.isPaused = false;
               socket.resume();
             }
             yield taken;
@@ -112,7 +111,7 @@ function exchange(
 
     function finish(isReusable: boolean): void {
       delayed.delete(answerWithStream);
-      if (isReusable && isSent) pool.release(connection);
+      if (isReusable && isSent && !connection.isClosing) pool.release(connection);
       else {
         connection.onBytes = undefined;
         connection.onError = undefined;
@@ -158,8 +157,7 @@ function exchange(
       }
       if (isAnswered) wake();
       else if (head !== undefined) answerLater(answerWithStream);
-      isPaused = queuedBytes > maxQueuedBytes;
-      return isPaused ? "pause" : "read on";
+      return queuedBytes > maxQueuedBytes ? "pause" : "read on";
     };
 
     request.onDisconnect(() => {
@@ -181,7 +179,7 @@ function exchange(
         sendWhole(connection, request.head, opened);
         return;
       }
-      const isDone = () => isComplete || failure !== undefined;
+      const isDone = () => isComplete || failure !== undefined || connection.isClosing;
       sendStream(connection, opened, { ...request, isDone }).then(() => {
         isSent = true;
       }, fail);

@@ -235,3 +235,31 @@ test("a client that disconnects closes the connection", async () => {
   });
   await closed;
 });
+
+test("a response is read although the other side closes without reading the request", async () => {
+  const length = 50_000;
+  const path = await serve((socket) => {
+    socket.once("readable", () => {
+      socket.write(
+        `HTTP/1.1 401 Unauthorized\r\nContent-Length: ${length}\r\n\r\n${"a".repeat(length)}`,
+        () => socket.destroy(),
+      );
+    });
+  });
+  async function* body() {
+    for (let i = 0; i < 50; i++) yield Buffer.alloc(64 * 1024);
+  }
+  for (let i = 0; i < 100; i++) {
+    const response = await send(path, { method: "PUT", body });
+    assert.equal(response.head.status, 401);
+    assert.equal((await text(response)).length, length);
+  }
+});
+
+test("a request fails if the other side closes without reading it or responding", async () => {
+  const path = await serve((socket) => socket.once("readable", () => socket.destroy()));
+  async function* body() {
+    for (let i = 0; i < 50; i++) yield Buffer.alloc(64 * 1024);
+  }
+  for (let i = 0; i < 20; i++) await assert.rejects(send(path, { method: "PUT", body }));
+});
