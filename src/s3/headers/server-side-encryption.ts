@@ -1,5 +1,7 @@
 // Encryption with the store's keys (SSE-S3) in headers of requests and responses.
+import type { UploadName } from "../../engine/uploads/upload-operations.ts";
 import type { Encryption } from "../../model/object.ts";
+import type { Call } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
@@ -8,17 +10,23 @@ import { customerKeyHeaders, targetKeyHeaders } from "./customer-key.ts";
 export const encryptionHeader = "x-amz-server-side-encryption";
 const bucketKeyHeader = "x-amz-server-side-encryption-bucket-key-enabled";
 
-/** Operations that create an object or an upload. Others refuse the header, as S3 does. */
-const creating: ReadonlySet<OperationName> = new Set<OperationName>([
+/**
+ * Operations that create an object or an upload, and those on an upload, whose encryption the
+ * header repeats. Others refuse the header, as S3 does.
+ */
+const writing: ReadonlySet<OperationName> = new Set<OperationName>([
   "PutObject",
   "CopyObject",
   "CreateMultipartUpload",
+  "UploadPart",
+  "UploadPartCopy",
+  "CompleteMultipartUpload",
   "PostObject",
 ]);
 
 /** Called with the lower-case name of each header. */
 export function checkEncryptionHeader(name: string, operation: OperationName): void {
-  if (name !== encryptionHeader || creating.has(operation)) return;
+  if (name !== encryptionHeader || writing.has(operation)) return;
   throw new S3Error("InvalidArgument", {
     message: `${encryptionHeader} header is not supported for this operation.`,
     details: { ArgumentName: encryptionHeader },
@@ -51,6 +59,20 @@ export function checkAlgorithm(algorithm: string): void {
   }
   throw new S3Error("NotImplemented", {
     message: `The encryption ${algorithm} is not supported: use AES256, which encrypts with the store's keys.`,
+  });
+}
+
+/** Checks the encryption that a request on an upload repeats: the upload was created with it. */
+export async function checkUploadEncryption(
+  { engine, request, operation }: Pick<Call, "engine" | "request" | "operation">,
+  upload: UploadName,
+): Promise<void> {
+  if (readEncryption(request) === undefined) return;
+  const { upload: found } = await engine.listParts(operation.bucket, upload, { limit: 1 });
+  if (found.encryption?.masterKey !== undefined) return;
+  throw new S3Error("InvalidArgument", {
+    message: `The upload is not encrypted: send ${encryptionHeader} when you create it.`,
+    details: { ArgumentName: encryptionHeader },
   });
 }
 

@@ -22,7 +22,11 @@ import { readCustomerKey, sourceKeyHeaders } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
-import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
+import {
+  checkUploadEncryption,
+  encryptionHeaders,
+  readEncryption,
+} from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
   checkVersionId,
@@ -139,6 +143,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   const number = parsePartNumber(request.query.get("partNumber"));
   const upload = { key: operation.key, id: request.query.get("uploadId") ?? "" };
   const customerKey = readCustomerKey(request);
+  await checkUploadEncryption(call, upload);
   const { found, bucket } = await openSource(call, parseCopySource(request), copyRange(request));
   const source = bytesSource(found);
   const part = await engine.uploadPart(operation.bucket, upload, number, source, { customerKey });

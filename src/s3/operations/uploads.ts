@@ -24,7 +24,12 @@ import { givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
-import { encryptionHeader, encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
+import {
+  checkUploadEncryption,
+  encryptionHeader,
+  encryptionHeaders,
+  readEncryption,
+} from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import { newVersionHeaders } from "../headers/versions.ts";
 import { numberParameter } from "./listing.ts";
@@ -68,9 +73,11 @@ export async function uploadPart(call: Call): Promise<S3Response> {
   const number = parsePartNumber(request.query.get("partNumber"));
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
   const customerKey = readCustomerKey(request);
+  const upload = readUploadName(call);
+  await checkUploadEncryption(call, upload);
   const part = await engine.uploadPart(
     operation.bucket,
-    readUploadName(call),
+    upload,
     number,
     payload.bufferedBytes() ?? payload.source,
     { customerKey, checksums: expectedChecksums(request, payload) },
@@ -93,6 +100,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
   const parts = readParts(await readWholePayload(payload, 4 * 1024 * 1024));
   const condition = readWriteCondition(call);
   try {
+    await checkUploadEncryption(call, upload);
     const record = await engine.completeUpload(bucket, upload, parts, {
       partSizes: "s3",
       condition,

@@ -65,27 +65,70 @@ test("a copy is encrypted only if it asks for it, and an object can be copied on
   }
 });
 
+/** Creates an upload and returns its query parameter. */
+async function createUpload(
+  { ask }: DirectScene,
+  path: string,
+  headers: Record<string, string>,
+): Promise<[string, string]> {
+  const created = await ask({ method: "POST", path, query: [["uploads", ""]], headers });
+  assert.equal(created.headers[header], headers[header]);
+  return ["uploadId", /<UploadId>(\w+)</.exec(created.text)![1]!];
+}
+
+const completion = Buffer.from(
+  `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${etag}</ETag></Part></CompleteMultipartUpload>`,
+);
+
 test("an upload created with AES256 has encrypted parts, and every answer says so", async (t) => {
-  const { ask } = await scene(t);
-  const created = await ask({
-    method: "POST",
-    path: "/photos/a",
-    query: [["uploads", ""]],
-    headers: encrypted,
-  });
-  assert.equal(created.headers[header], "AES256");
-  const upload: [string, string] = ["uploadId", /<UploadId>(\w+)</.exec(created.text)![1]!];
-  const part = await ask({ method: "PUT", path: "/photos/a", query: [["partNumber", "1"], upload], body });
-  assert.deepEqual([part.headers[header], part.headers.etag], ["AES256", etag]);
-  const document = `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>${etag}</ETag></Part></CompleteMultipartUpload>`;
-  const completed = await ask({
-    method: "POST",
-    path: "/photos/a",
-    query: [upload],
-    body: Buffer.from(document),
-  });
-  assert.deepEqual([completed.status, completed.headers[header]], [200, "AES256"]);
-  assert.equal((await ask({ method: "GET", path: "/photos/a" })).text, body.toString());
+  const opened = await scene(t);
+  const { ask } = opened;
+  const path = "/photos/a";
+  const copied = { "x-amz-copy-source": "/photos/source" };
+  await ask({ method: "PUT", path: "/photos/source", body });
+  // minio-go sends the header again with the completion, others also with the parts.
+  for (const repeated of [{}, encrypted]) {
+    const upload = await createUpload(opened, path, encrypted);
+    const query = [["partNumber", "1"], upload] as [string, string][];
+    const copy = await ask({ method: "PUT", path, query, headers: { ...copied, ...repeated } });
+    assert.deepEqual([copy.status, copy.headers[header]], [200, "AES256"]);
+    const part = await ask({ method: "PUT", path, query, body, headers: repeated });
+    assert.deepEqual([part.headers[header], part.headers.etag], ["AES256", etag]);
+    for (const _ of ["first", "repeated"]) {
+      const completed = await ask({
+        method: "POST",
+        path,
+        query: [upload],
+        body: completion,
+        headers: repeated,
+      });
+      assert.deepEqual([completed.status, completed.headers[header]], [200, "AES256"]);
+    }
+    assert.equal((await ask({ method: "GET", path })).text, body.toString());
+  }
+});
+
+test("an upload that was created without encryption is not completed by a request for it", async (t) => {
+  const opened = await scene(t);
+  const { ask } = opened;
+  const path = "/photos/a";
+  for (const created of [{}, customerKeyHeaders()]) {
+    const upload = await createUpload(opened, path, created);
+    const query = [["partNumber", "1"], upload] as [string, string][];
+    const part = await ask({ method: "PUT", path, query, body, headers: encrypted });
+    assert.deepEqual([part.status, part.code], [400, "InvalidArgument"]);
+    assert.equal((await ask({ method: "PUT", path, query, body, headers: created })).status, 200);
+    const completed = { method: "POST", path, query: [upload], body: completion };
+    for (const [algorithm, status, code] of [
+      ["AES256", 400, "InvalidArgument"],
+      ["DES", 400, "InvalidEncryptionAlgorithmError"],
+      ["aws:kms", 501, "NotImplemented"],
+    ] as const) {
+      const answer = await ask({ ...completed, headers: { [header]: algorithm } });
+      assert.deepEqual([answer.status, answer.code], [status, code]);
+    }
+    assert.equal((await ask({ method: "GET", path })).status, 404);
+  }
 });
 
 test("a bucket's default encryption is stored, applied and deleted", async (t) => {
