@@ -44,7 +44,16 @@ export interface BucketSettings {
   /** The bucket policy: the JSON text as it was put. */
   readonly policy?: string | undefined;
   readonly publicAccessBlock?: PublicAccessBlock | undefined;
+  readonly ownership?: Ownership | undefined;
+  /** The region that a client named when it created the bucket. */
+  readonly region?: string | undefined;
 }
+
+/**
+ * Who owns new objects, as S3 clients set and read it. The bucket's owner owns them in any case;
+ * "enforced" also refuses requests with an ACL.
+ */
+export type Ownership = "enforced" | "preferred" | "writer";
 
 /** The settings that decide what a write may remove. Commits check that they are unchanged. */
 export type Protection = Pick<BucketSettings, "versioning" | "lockRules">;
@@ -71,6 +80,8 @@ const settings: Readonly<Record<SettingName, true>> = {
   quota: true,
   policy: true,
   publicAccessBlock: true,
+  ownership: true,
+  region: true,
 };
 
 export const settingNames = Object.keys(settings) as readonly SettingName[];

@@ -21,7 +21,8 @@ export interface Call {
   /** False if the caller may create objects but not overwrite them. */
   readonly canOverwrite: boolean;
   readonly payload: Payload;
-  readonly region: string;
+  /** The only region of this server. Default: any region. */
+  readonly configuredRegion: string | undefined;
   readonly blocksPublicAccess?: boolean | undefined;
   /** Changes the notification rules of buckets. */
   readonly notifications?: Pick<NotificationRules, "replace"> | undefined;

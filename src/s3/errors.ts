@@ -24,6 +24,10 @@ export const errors = {
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidAccessKeyId: [403, "The access key ID you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
+  InvalidBucketAclWithObjectOwnership: [
+    400,
+    "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
+  ],
   InvalidBucketName: [400, "The specified bucket is not valid."],
   InvalidBucketState: [409, "The request is not valid for the current state of the bucket."],
   InvalidDigest: [400, "The Content-MD5 you specified is not valid."],

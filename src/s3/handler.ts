@@ -39,6 +39,8 @@ export interface S3Options {
   readonly roles?: Roles | undefined;
   /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
+  /** The only region that clients may name. Default: they may name any. */
+  readonly region?: string | undefined;
   /** Memory budget for documents and form fields in memory; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
@@ -77,15 +79,12 @@ interface SentResponse extends Pick<Exchange, "id" | "status" | "bytesOut" | "is
   readonly http: HttpRequest;
 }
 
-const region = "auto";
-/** Accepted regions. Clients that require a region of AWS send us-east-1; some send none. */
-const regions = [region, "us-east-1", ""];
-
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, now, onExchange, notifications, blocksPublicAccess } = options;
+  const { region: configuredRegion } = options;
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
-  const authentication = { ...options, regions, failures, tokens: createTokenVerifier() };
+  const authentication = { ...options, failures, tokens: createTokenVerifier() };
   const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
   const pacing = createPacing(options);
   const budget = createDocumentBudget(options.documentBytes);
@@ -140,7 +139,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
         bucket,
         canOverwrite,
         payload,
-        region,
+        configuredRegion,
         now,
         notifications,
         blocksPublicAccess,

@@ -31,7 +31,8 @@ function forgeries(target: Target, form: Signing["form"]): Forgery[] {
   return [
     ["a wrong secret", signed({ key: { ...key, secretAccessKey: `${key.secretAccessKey.slice(0, -1)}!` } })],
     ["an unknown access key", signed({ key: { ...key, accessKeyId: "STOREAAAAAAAAAAAAAAA" } })],
-    ["a signature for another region", signed({ region: "eu-west-9" })],
+    ["another region in the credential scope", replaced(signed(), "/auto/s3/", "/eu-west-9/s3/")],
+    ["a scope without a valid region", signed({ region: "eu west" })],
     ["a date 20 minutes ago", signed({ time: Date.now() - 20 * minute, expires: 60 })],
     ["a date 20 minutes in the future", signed({ time: Date.now() + 20 * minute })],
     ["a signature for another service", replaced(signed(), "/s3/aws4_request", "/sts/aws4_request")],

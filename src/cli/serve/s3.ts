@@ -7,9 +7,11 @@ import type { PortOptions } from "../../http/port-options.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import type { S3Access } from "../../http/sigv4.ts";
 import type { Watch } from "../../metrics/collector.ts";
+import { isRegion } from "../../s3/regions.ts";
 import { type S3Server, startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
 import type { Data } from "../store/open-store.ts";
 import { endpointOption, listenError, portOption, serverUrl } from "./listen-options.ts";
 
@@ -19,6 +21,10 @@ export const s3Options: Readonly<Record<string, Option>> = {
     value: "NAME",
     summary: "base domain for virtual-hosted-style requests: s3.example.com serves photos.s3.example.com",
     repeatable: true,
+  },
+  "s3-region": {
+    value: "NAME",
+    summary: "the only region that S3 clients may name; default: they may name any",
   },
   "block-public-access": {
     summary: "no bucket policy gives access to everyone: as if every bucket had a full public access block",
@@ -39,6 +45,8 @@ export interface RunningS3 extends S3Server {
 /** Parsed options. An invalid option throws before anything is opened. */
 export interface S3Settings extends PortAddress {
   readonly domains: readonly string[];
+  /** The only region; default: any. */
+  readonly region: string | undefined;
   /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;
   /** Whether every bucket has a full public access block. */
@@ -49,9 +57,18 @@ export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
   return {
     ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
+    region: regionOption(invocation),
     endpoint: endpointOption(invocation, "s3-url"),
     blocksPublicAccess: invocation.options.flag("block-public-access"),
   };
+}
+
+function regionOption({ options }: Invocation): string | undefined {
+  const region = options.text("s3-region");
+  if (region === undefined || isRegion(region)) return region;
+  throw usageError(
+    `The region "${region}" is not valid: use letters, digits and hyphens, such as eu-central-1.`,
+  );
 }
 
 export interface ServeS3Options {
@@ -65,7 +82,7 @@ export interface ServeS3Options {
 }
 
 export async function serveS3(
-  { host, port, whenTaken, domains, endpoint, blocksPublicAccess }: S3Settings,
+  { host, port, whenTaken, domains, region, endpoint, blocksPublicAccess }: S3Settings,
   { data, mode, watch, log, commonPortOptions, openUploads }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
@@ -77,6 +94,7 @@ export async function serveS3(
     encryption: data.encryption,
     ...commonPortOptions,
     blocksPublicAccess,
+    region,
     onUsed: uses.record,
     environment: process.env,
     processes: mode === "dev" ? 1 : availableParallelism(),

@@ -16,9 +16,11 @@ const columns: Readonly<Record<string, string>> = {
   policy: "policy",
   publicAccessBlock: "public_access_block",
   encryption: "encryption",
+  ownership: "ownership",
+  region: "region",
 };
 
-const addedColumns = ["quota", "policy", "public_access_block", "encryption"];
+const addedColumns = ["quota", "policy", "public_access_block", "encryption", "ownership", "region"];
 
 const readCases = Object.entries(columns)
   .map(([name, column]) => `          WHEN '${name}' THEN ${column}`)

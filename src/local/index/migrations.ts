@@ -100,7 +100,7 @@ function addHistory(database: Database): void {
 }
 
 function addAccessSettings(database: Database): void {
-  addSettings(database, ["quota", "policy", "publicAccessBlock", "encryption"]);
+  addSettings(database, ["quota", "policy", "publicAccessBlock", "encryption", "ownership", "region"]);
 }
 
 function addExistenceIndex(database: Database): void {

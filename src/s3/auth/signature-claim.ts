@@ -10,6 +10,7 @@ import {
   unsignedPayload,
 } from "../../http/sigv4.ts";
 import { S3Error } from "../errors.ts";
+import { defaultRegion, isAcceptedRegion } from "../regions.ts";
 import type { Query, S3Request } from "../request.ts";
 
 export interface Claim {
@@ -55,7 +56,8 @@ const maxExpirySeconds = 604_800;
 const s3Service: SignedService = { name: "s3" };
 
 export interface ClaimOptions {
-  readonly regions: readonly string[];
+  /** The only region of this server. Default: any region. */
+  readonly region?: string | undefined;
   /** Default: S3. */
   readonly service?: SignedService | undefined;
 }
@@ -70,7 +72,7 @@ export function readClaim(request: S3Request, options: ClaimOptions, now: number
         "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter or the Authorization header should be specified",
     });
   }
-  if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature();
+  if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature(options);
   const token = readToken(request, inQuery);
   if (inQuery) return claimInQuery(request, options, now, token);
   if (header === undefined) throw new S3Error("AccessDenied");
@@ -89,9 +91,12 @@ function readToken({ header, query }: S3Request, inQuery: boolean): string | und
   });
 }
 
-function oldSignature(): S3Error {
+/** SDKs of Python presign with version 2 if the region is us-east-1. */
+export function oldSignature({ region = defaultRegion }: ClaimOptions): S3Error {
   return new S3Error("InvalidRequest", {
-    message: "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
+    message:
+      "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256: " +
+      `configure the client for Signature Version 4 (in boto3 signature_version="s3v4") and the region "${region}".`,
   });
 }
 
@@ -105,7 +110,7 @@ function claimInHeader(
   const match = /^AWS4-HMAC-SHA256\s+(.*)$/.exec(header);
   if (match === null)
     throw /^AWS4-/.test(header)
-      ? oldSignature()
+      ? oldSignature(options)
       : new S3Error("InvalidArgument", { message: "Unsupported Authorization Type" });
   const fields = new Map(
     match[1]!.split(",").map((field) => {
@@ -237,7 +242,7 @@ function toClaim(
   form: Claim["form"],
   parsed: ParsedSignature,
   { payload, token }: Pick<Claim, "payload" | "token">,
-  { regions, service: expected = s3Service }: ClaimOptions,
+  { region: ownRegion, service: expected = s3Service }: ClaimOptions,
 ): Claim {
   const { signedHeaders, signature, time } = parsed;
   const fail = (message: string, details?: Record<string, string>) => malformed(form, message, details);
@@ -258,8 +263,9 @@ function toClaim(
       `The date in the credential, ${day}, differs from the date of the request, ${time.slice(0, 8)}.`,
     );
   }
-  if (!regions.includes(region)) {
-    throw fail(`The region "${region}" is wrong; expecting "${regions[0]}"`, { Region: regions[0]! });
+  if (!isAcceptedRegion(region, ownRegion)) {
+    const expectedRegion = ownRegion ?? defaultRegion;
+    throw fail(`The region "${region}" is wrong; expecting "${expectedRegion}"`, { Region: expectedRegion });
   }
   return {
     form,

@@ -1,6 +1,7 @@
 // Operations on buckets, and fixed responses for bucket settings that are not supported.
 
 import { canSeeBucket } from "../../access/decide.ts";
+import type { BucketSettings, Ownership } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkTags, maxBucketTags } from "../../model/tags.ts";
 import { readWholePayload } from "../body/payload.ts";
@@ -8,12 +9,13 @@ import { childText, findChild, findChildren, readXml } from "../body/xml-reader.
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
 import { type ErrorCode, S3Error } from "../errors.ts";
+import { isPublicAcl, refusePublicAcl } from "../headers/acl.ts";
 import { readTags } from "../headers/tags.ts";
-import { versionHeaders } from "../headers/versions.ts";
-import { findObject } from "./find-object.ts";
+import { defaultRegion, isAcceptedRegion } from "../regions.ts";
 import { numberParameter } from "./listing.ts";
+import { parseOwnership } from "./settings/acl.ts";
 
-export async function listBuckets({ engine, caller, request, region }: Call): Promise<S3Response> {
+export async function listBuckets({ engine, caller, request }: Call): Promise<S3Response> {
   const { query } = request;
   const prefix = query.get("prefix") ?? "";
   const token = query.get("continuation-token");
@@ -34,7 +36,6 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
           [
             ["Name", name],
             ["CreationDate", isoTime(created)],
-            ["BucketRegion", query.has("max-buckets") ? region : undefined],
           ],
         ],
       ),
@@ -45,12 +46,17 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
 }
 
 export async function createBucket(call: Call): Promise<S3Response> {
-  const { engine, operation, caller, request, payload, region } = call;
+  const { engine, operation, caller, request, payload, blocksPublicAccess } = call;
   const { bucket: name } = operation;
-  checkOwnership(request.header("x-amz-object-ownership"));
+  const ownership = readOwnership(request);
+  if (blocksPublicAccess === true) refusePublicAcl(request.header("x-amz-acl"));
   const isLocked = parseLockEnabled(request.header("x-amz-bucket-object-lock-enabled"));
   const document = await readWholePayload(payload, 65_536);
-  const tags = document.length > 0 ? readConfiguration(document, region) : undefined;
+  const settings: BucketSettings = {
+    ...(document.length > 0 ? readConfiguration(document, call) : {}),
+    ...(ownership === undefined ? {} : { ownership }),
+    ...(isLocked ? { versioning: "on", objectLock: {} } : {}),
+  };
   try {
     await engine.createBucket(name, { account: caller.account });
   } catch (error) {
@@ -60,8 +66,7 @@ export async function createBucket(call: Call): Promise<S3Response> {
     if (isLocked && existing.settings.objectLock === undefined) throw existsWithoutLock();
     return createdResponse(name);
   }
-  if (isLocked) await engine.changeSettings(name, { versioning: "on", objectLock: {} });
-  if (tags !== undefined) await engine.changeSettings(name, { tags });
+  if (Object.keys(settings).length > 0) await engine.changeSettings(name, settings);
   return createdResponse(name);
 }
 
@@ -84,35 +89,45 @@ function existsWithoutLock(): S3Error {
   });
 }
 
-/** Without ACLs, which Store does not have, all kinds of ownership are the same. */
-const ownerships = ["BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"];
-
-function checkOwnership(given: string | undefined): void {
-  if (given === undefined || ownerships.includes(given)) return;
-  throw new S3Error("InvalidArgument", {
-    message: `Invalid x-amz-object-ownership header: use one of ${ownerships.join(", ")}.`,
-  });
+function readOwnership({ header }: Call["request"]): Ownership | undefined {
+  const text = header("x-amz-object-ownership");
+  if (text === undefined) return undefined;
+  const ownership = parseOwnership(text);
+  if (ownership === undefined) {
+    throw new S3Error("InvalidArgument", {
+      message:
+        "Invalid x-amz-object-ownership header: use BucketOwnerEnforced, BucketOwnerPreferred or ObjectWriter.",
+    });
+  }
+  if (ownership === "enforced" && isPublicAcl(header("x-amz-acl"))) {
+    throw new S3Error("InvalidBucketAclWithObjectOwnership");
+  }
+  return ownership;
 }
 
-/** Returns the tags of the new bucket, if the document has any. */
-function readConfiguration(document: Uint8Array, region: string): [string, string][] | undefined {
+/** Returns the settings of the new bucket that the document has. */
+function readConfiguration(document: Uint8Array, { configuredRegion }: Call): BucketSettings {
   const configuration = readXml(document, "CreateBucketConfiguration");
   const unsupported = ["Location", "Bucket"].find(
     (name) => (findChild(configuration, name)?.children.length ?? 0) > 0,
   );
   if (unsupported !== undefined) throw new S3Error("NotImplemented", { details: { Element: unsupported } });
-  const location = childText(configuration, "LocationConstraint")?.trim() ?? "";
-  if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
+  const region = childText(configuration, "LocationConstraint")?.trim() ?? "";
+  if (!isAcceptedRegion(region, configuredRegion)) throw new S3Error("InvalidLocationConstraint");
   const tags = readTags(findChildren(findChild(configuration, "Tags"), "Tag"));
   checkTags(tags, maxBucketTags);
-  return tags.size === 0 ? undefined : [...tags];
+  return { ...(region === "" ? {} : { region }), ...(tags.size === 0 ? {} : { tags: [...tags] }) };
 }
 
-export async function headBucket({ region }: Call): Promise<S3Response> {
+export async function headBucket(call: Call): Promise<S3Response> {
   return answer(200, [
-    ["x-amz-bucket-region", region],
+    ["x-amz-bucket-region", regionOf(call)],
     ["content-type", "application/xml"],
   ]);
+}
+
+function regionOf({ bucket, configuredRegion }: Call): string {
+  return bucket?.settings.region ?? configuredRegion ?? defaultRegion;
 }
 
 export async function deleteBucket({ engine, operation }: Call): Promise<S3Response> {
@@ -120,28 +135,10 @@ export async function deleteBucket({ engine, operation }: Call): Promise<S3Respo
   return answer(204);
 }
 
-export async function getBucketLocation({ region }: Call): Promise<S3Response> {
+/** As in S3, us-east-1 is an empty element. */
+export async function getBucketLocation(call: Call): Promise<S3Response> {
+  const region = regionOf(call);
   return answerXml("LocationConstraint", region === "us-east-1" ? [] : region);
-}
-
-/** Returns a fixed ACL: the bucket's account has full control, other accounts have no access. */
-export async function getAcl(call: Call): Promise<S3Response> {
-  const { operation, bucket } = call;
-  const headers = operation.key === "" ? [] : versionHeaders(bucket, await findObject(call));
-  const owner = ownerElements(bucket?.account ?? "");
-  const grantee: XmlElement = [
-    "Grantee",
-    owner,
-    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
-  ];
-  return answerXml(
-    "AccessControlPolicy",
-    [
-      ["Owner", owner],
-      ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
-    ],
-    headers,
-  );
 }
 
 export async function getBucketRequestPayment(): Promise<S3Response> {

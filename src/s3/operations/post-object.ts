@@ -9,6 +9,7 @@ import { type AuthenticateOptions, cachedKey, constantTimeEqual } from "../auth/
 import { requireAccess } from "../auth/authorize.ts";
 import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
+import { oldSignature } from "../auth/signature-claim.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
@@ -24,6 +25,7 @@ import { expirationHeader } from "../headers/object-headers.ts";
 import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
+import { isAcceptedRegion } from "../regions.ts";
 import type { S3Request } from "../request.ts";
 import { storedHeaders } from "./objects.ts";
 
@@ -93,13 +95,14 @@ async function authenticateForm(
   options: AuthenticateOptions,
   address: () => string,
 ): Promise<Caller> {
-  const { regions, onKeyUsed } = options;
+  const { region: ownRegion, onKeyUsed } = options;
   const field = (name: string) => {
     const value = fields.get(name);
     if (value !== undefined && value !== "") return value;
     if (!fields.has("policy") && !fields.has("x-amz-signature")) throw new S3Error("AccessDenied");
     throw new S3Error("InvalidArgument", { message: `Bucket POST must contain a field named '${name}'.` });
   };
+  if (fields.has("awsaccesskeyid") && !fields.has("x-amz-algorithm")) throw oldSignature(options);
   const policy = field("policy");
   if (field("x-amz-algorithm") !== "AWS4-HMAC-SHA256") {
     throw new S3Error("InvalidArgument", { message: "x-amz-algorithm must be AWS4-HMAC-SHA256." });
@@ -111,7 +114,7 @@ async function authenticateForm(
     !isScope ||
     day !== time.slice(0, 8) ||
     parseAmzTime(time) === undefined ||
-    !regions.includes(region!)
+    !isAcceptedRegion(region!, ownRegion)
   ) {
     throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
   }

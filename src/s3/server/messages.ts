@@ -27,6 +27,8 @@ export interface OpenS3 extends Pick<PortOptions, "trusted" | "limits" | "probe"
   readonly encryption: "always" | undefined;
   /** Whether every bucket has a full public access block. */
   readonly blocksPublicAccess: boolean | undefined;
+  /** The only region that clients may name. */
+  readonly region: string | undefined;
 }
 
 export type ToS3Process =

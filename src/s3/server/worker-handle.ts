@@ -12,7 +12,7 @@ import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process }
 /** `limits` are the limits of the port, for all processes together. */
 export interface S3ProcessOptions
   extends Pick<OpenS3, "location" | "domains">,
-    Partial<Pick<OpenS3, "openUploads" | "encryption" | "blocksPublicAccess">>,
+    Partial<Pick<OpenS3, "openUploads" | "encryption" | "blocksPublicAccess" | "region">>,
     PortOptions {
   /** Key that encrypts the stored credentials. */
   readonly secretKey: Uint8Array;
@@ -80,7 +80,7 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
 
 function openMessage(options: S3ProcessOptions): OpenS3 {
   const { location, domains, trusted, tls, processes, probe, watch } = options;
-  const { openUploads, encryption, blocksPublicAccess } = options;
+  const { openUploads, encryption, blocksPublicAccess, region } = options;
   const limits = divideLimits(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
   return {
@@ -95,6 +95,7 @@ function openMessage(options: S3ProcessOptions): OpenS3 {
       openUploads,
       encryption,
       blocksPublicAccess,
+      region,
       processes,
     },
     tls: tls?.current(),

@@ -29,7 +29,7 @@ function sendToParent(message: FromS3Process): void {
 
 async function open(messageOptions: OpenS3): Promise<void> {
   const { location, domains, secretKey: keyText, observing, ...others } = messageOptions;
-  const { openUploads, encryption, blocksPublicAccess, processes, ...portOptions } = others;
+  const { openUploads, encryption, blocksPublicAccess, region, processes, ...portOptions } = others;
   const secretKey = Buffer.from(keyText, "base64");
   // Create the source before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
@@ -48,6 +48,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
     roles: createRoles(documents, () => secretKey, Date.now),
     notifications: createNotificationRules(engine, documents, () => secretKey),
     blocksPublicAccess,
+    region,
     domains,
     now: Date.now,
     processes,

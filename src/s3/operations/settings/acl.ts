@@ -1,16 +1,38 @@
-// ACLs and ownership controls. ACLs are disabled, as in a bucket of S3 whose owner enforces its
-// ownership: only the owner's full control can be set, which is what every bucket has.
+// ACLs and ownership controls. Every object belongs to the owner of its bucket, and only a policy
+// gives others access: the one ACL that a bucket or an object has is the owner's full control.
 import { toOwner } from "../../../access/keys/credentials.ts";
+import type { Ownership } from "../../../model/bucket.ts";
 import { checkDocument } from "../../body/checksums.ts";
 import { readWholePayload } from "../../body/payload.ts";
 import { childText, findChild, findChildren, readXml, type XmlNode } from "../../body/xml-reader.ts";
-import { answer, answerXml, type Call, type S3Response } from "../../call.ts";
+import type { XmlElement } from "../../body/xml-writer.ts";
+import { answer, answerXml, type Call, ownerElements, type S3Response } from "../../call.ts";
 import { S3Error } from "../../errors.ts";
 import { aclNotSupported } from "../../headers/acl.ts";
 import { versionHeaders } from "../../headers/versions.ts";
 import { findObject } from "../find-object.ts";
 
 const maxDocumentBytes = 65_536;
+
+/** Returns the owner's full control, as the ACL of the bucket or of the object. */
+export async function getAcl(call: Call): Promise<S3Response> {
+  const { operation, bucket } = call;
+  const headers = operation.key === "" ? [] : versionHeaders(bucket, await findObject(call));
+  const owner = ownerElements(bucket?.account ?? "");
+  const grantee: XmlElement = [
+    "Grantee",
+    owner,
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
+  ];
+  return answerXml(
+    "AccessControlPolicy",
+    [
+      ["Owner", owner],
+      ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
+    ],
+    headers,
+  );
+}
 
 export async function putBucketAcl(call: Call): Promise<S3Response> {
   await checkAcl(call);
@@ -22,7 +44,7 @@ export async function putObjectAcl(call: Call): Promise<S3Response> {
   return answer(200, versionHeaders(call.bucket, await findObject(call)));
 }
 
-/** The headers were checked with those of all requests. */
+/** Accepts what `getAcl` returns. The headers were checked with those of all requests. */
 async function checkAcl({ request, payload, bucket }: Call): Promise<void> {
   const bytes = await readWholePayload(payload, maxDocumentBytes);
   checkDocument(request, payload, bytes);
@@ -40,27 +62,36 @@ function isFullControl(grant: XmlNode, owner: string): boolean {
   return permission === "FULL_CONTROL" && childText(findChild(grant, "Grantee"), "ID")?.trim() === owner;
 }
 
-export async function getBucketOwnershipControls(): Promise<S3Response> {
-  return answerXml("OwnershipControls", [["Rule", [["ObjectOwnership", "BucketOwnerEnforced"]]]]);
+/** The names of ownerships in S3. */
+const ownershipNames: Readonly<Record<Ownership, string>> = {
+  enforced: "BucketOwnerEnforced",
+  preferred: "BucketOwnerPreferred",
+  writer: "ObjectWriter",
+};
+
+export function parseOwnership(text: string | undefined): Ownership | undefined {
+  const names = Object.keys(ownershipNames) as Ownership[];
+  return names.find((name) => ownershipNames[name] === text);
 }
 
-export async function putBucketOwnershipControls({ request, payload }: Call): Promise<S3Response> {
+export async function getBucketOwnershipControls({ bucket }: Call): Promise<S3Response> {
+  const ownership = bucket?.settings.ownership;
+  if (ownership === undefined) throw new S3Error("OwnershipControlsNotFoundError");
+  return answerXml("OwnershipControls", [["Rule", [["ObjectOwnership", ownershipNames[ownership]]]]]);
+}
+
+export async function putBucketOwnershipControls(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
   const bytes = await readWholePayload(payload, maxDocumentBytes);
   checkDocument(request, payload, bytes);
-  const rules = findChildren(readXml(bytes, "OwnershipControls"), "Rule");
-  const ownerships = rules.map((rule) => childText(rule, "ObjectOwnership")?.trim());
-  if (ownerships.length !== 1) throw new S3Error("MalformedXML");
-  if (ownerships[0] === "BucketOwnerEnforced") return answer(200);
-  if (ownerships[0] !== "BucketOwnerPreferred" && ownerships[0] !== "ObjectWriter") {
-    throw new S3Error("MalformedXML");
-  }
-  throw new S3Error("InvalidRequest", {
-    message:
-      "Only BucketOwnerEnforced is supported: ACLs are disabled, so the bucket owner owns all objects.",
-  });
+  const [rule, ...others] = findChildren(readXml(bytes, "OwnershipControls"), "Rule");
+  const ownership = parseOwnership(childText(rule, "ObjectOwnership")?.trim());
+  if (ownership === undefined || others.length > 0) throw new S3Error("MalformedXML");
+  await engine.changeSettings(operation.bucket, { ownership });
+  return answer(200);
 }
 
-/** The default is the only setting there is, so that nothing is to be deleted. */
-export async function deleteBucketOwnershipControls(): Promise<S3Response> {
+export async function deleteBucketOwnershipControls({ engine, operation }: Call): Promise<S3Response> {
+  await engine.changeSettings(operation.bucket, { ownership: undefined });
   return answer(204);
 }

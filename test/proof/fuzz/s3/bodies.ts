@@ -159,7 +159,6 @@ const forms: Target = {
           share: share("form"),
           credentials: { find },
           tokens: createTokenVerifier(),
-          regions: ["auto"],
           now: Date.now,
           onAuthenticated: async () => undefined,
         }),

@@ -157,7 +157,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
     bucket,
     canOverwrite,
     payload,
-    region: "auto",
+    configuredRegion: undefined,
     now: Date.now,
   };
   const response = await operationHandlers[operation.name](call);

@@ -1,0 +1,18 @@
+// Regions that a signature and a new bucket may name. Store has one location, so that any region is
+// accepted, unless the server is configured with one.
+
+/** The region of a server and of a bucket for which none is named. */
+export const defaultRegion = "auto";
+
+const wellFormed = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+
+/** `configured` is the only region of the server besides "auto", which Store itself signs with. */
+export function isAcceptedRegion(region: string, configured: string | undefined): boolean {
+  // Some clients sign with an empty region.
+  if (region === "" || region === defaultRegion) return true;
+  return configured === undefined ? isRegion(region) : region === configured;
+}
+
+export function isRegion(text: string): boolean {
+  return wellFormed.test(text);
+}
