@@ -38,12 +38,12 @@ function resolveTagsAndLock(
   { settings }: Bucket,
 ): Pick<Metadata, "tags" | "lock"> {
   if (tags !== undefined) checkTags(tags, maxObjectTags);
-  const isLocked = lock?.retention !== undefined || lock?.legalHold === true;
-  if (isLocked && settings.objectLock === undefined) {
+  const hasLock = lock?.retention !== undefined || lock?.legalHold !== undefined;
+  if (hasLock && settings.objectLock === undefined) {
     throw new StoreError("InvalidBucketState", { detail: "Object Lock is not enabled for the bucket." });
   }
   if (lock?.retention !== undefined) checkRetentionEnd(lock.retention, context.now());
-  return { ...(tags === undefined || tags.size === 0 ? {} : { tags }), ...(isLocked ? { lock } : {}) };
+  return { ...(tags === undefined || tags.size === 0 ? {} : { tags }), ...(hasLock ? { lock } : {}) };
 }
 
 /** Runs a write that reads the source. Cancels the source if the write fails. */

@@ -16,7 +16,8 @@ export interface Retention {
 /** The lock of one version. At least one field is set. */
 export interface ObjectLock {
   readonly retention?: Retention | undefined;
-  readonly legalHold?: true | undefined;
+  /** False: a hold was released, or was refused when the version was written. */
+  readonly legalHold?: boolean | undefined;
 }
 
 /** Object Lock of a bucket: once set, versions can be locked and versioning stays on. */

@@ -12,7 +12,7 @@ export interface EncodedExtras {
   readonly tags?: readonly (readonly [string, string])[];
   readonly mode?: RetentionMode;
   readonly until?: number;
-  readonly hold?: 1;
+  readonly hold?: 0 | 1;
 }
 
 /** Returns undefined if the record has none of these fields. */
@@ -22,7 +22,7 @@ export function encodeExtras({ tags, lock, isVersioned }: Extras): EncodedExtras
     ...(isVersioned === true ? { v: 1 } : {}),
     ...(tags === undefined ? {} : { tags: [...tags] }),
     ...(lock?.retention === undefined ? {} : lock.retention),
-    ...(lock?.legalHold === true ? { hold: 1 } : {}),
+    ...(lock?.legalHold === undefined ? {} : { hold: lock.legalHold ? 1 : 0 }),
   };
 }
 
@@ -47,8 +47,10 @@ function decodeTags(tags: readonly (readonly [string, string])[]): ReadonlyMap<s
 }
 
 function decodeLock({ mode, until, hold }: EncodedExtras): ObjectLock | undefined {
-  if (mode === undefined) return hold === undefined ? undefined : { legalHold: true };
+  if (hold !== undefined) expectMember(hold, [0, 1]);
+  const held = hold === undefined ? {} : { legalHold: hold === 1 };
+  if (mode === undefined) return hold === undefined ? undefined : held;
   expectMember(mode, ["governance", "compliance"]);
   expectTime(until);
-  return { retention: { mode, until: until! }, ...(hold === undefined ? {} : { legalHold: true }) };
+  return { retention: { mode, until: until! }, ...held };
 }

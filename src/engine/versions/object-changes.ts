@@ -55,7 +55,7 @@ export function setLegalHold(
 ): Promise<ObjectRecord> {
   return change(context, bucket, target, (record, { settings }) => {
     requireObjectLock(settings.objectLock !== undefined);
-    return withLock(record, { retention: record.lock?.retention, legalHold: isOnHold ? true : undefined });
+    return withLock(record, { retention: record.lock?.retention, legalHold: isOnHold });
   });
 }
 
@@ -67,7 +67,7 @@ function requireObjectLock(isEnabled: boolean): void {
 function withLock(record: ObjectRecord, { retention, legalHold }: ObjectLock): ObjectRecord {
   const { lock: _, ...unlocked } = record;
   if (retention === undefined && legalHold === undefined) return unlocked;
-  const lock = { ...(retention && { retention }), ...(legalHold && { legalHold }) };
+  const lock = { ...(retention && { retention }), ...(legalHold !== undefined && { legalHold }) };
   return { ...unlocked, lock };
 }
 

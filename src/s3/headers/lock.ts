@@ -22,10 +22,9 @@ export function readLock({ request, bucket }: Pick<Call, "request" | "bucket">):
     throw invalid(holdHeader, hold, "Legal Hold must be either of 'ON' or 'OFF'");
   if (bucket?.settings.objectLock === undefined)
     throw new S3Error("InvalidRequest", { message: "Bucket is missing Object Lock Configuration" });
-  if (retention === undefined && hold !== "ON") return undefined;
   return {
     ...(retention === undefined ? {} : { retention }),
-    ...(hold === "ON" ? { legalHold: true } : {}),
+    ...(hold === undefined ? {} : { legalHold: hold === "ON" }),
   };
 }
 
@@ -66,7 +65,7 @@ export function lockHeaders({ retention, legalHold }: ObjectLock): [string, stri
     headers.push([modeHeader, formatMode(retention.mode)]);
     headers.push([untilHeader, new Date(retention.until).toISOString()]);
   }
-  if (legalHold === true) headers.push([holdHeader, "ON"]);
+  if (legalHold !== undefined) headers.push([holdHeader, legalHold ? "ON" : "OFF"]);
   return headers;
 }
 

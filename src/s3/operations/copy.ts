@@ -63,12 +63,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // A copy of an older version to its own key restores that version.
   const isSelf =
     source.bucket === operation.bucket && source.key === operation.key && source.version === undefined;
-  if (isSelf && !replaces && storageClass === undefined && !isEncryptionGiven) {
-    throw new S3Error("InvalidRequest", {
-      message:
-        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
-    });
-  }
+  const isUnchanged = isSelf && !replaces && storageClass === undefined && !isEncryptionGiven;
   const condition = readWriteCondition(call);
   const given = replaces ? readMetadata(request) : undefined;
   const replacesTags = isReplaced(request, "x-amz-tagging-directive");
@@ -79,6 +74,10 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // Open the source after all other checks, because an open body must be read or cancelled.
   const { found, bucket: sourceBucket } = await openSource(call, source, undefined);
   const { record, bytes } = found;
+  if (isUnchanged && !changesEncryption(call, record)) {
+    await bytes.cancel();
+    throw illegalSelfCopy();
+  }
   if (!replacesTags && record.tags !== undefined) await checkTagCopy(call, source, sourceBucket, found);
   if (record.size > limits.singleWriteBytes) {
     await bytes.cancel();
@@ -114,6 +113,20 @@ export async function copyObject(call: Call): Promise<S3Response> {
       ...expirationHeader(call, stored),
     ],
   );
+}
+
+/** Whether a copy that asks for no encryption is encrypted otherwise than its source. */
+function changesEncryption({ engine, bucket }: Call, { encryption }: ObjectRecord): boolean {
+  const isEncrypted = bucket?.settings.encryption !== undefined || engine.encryption.mode === "always";
+  const isSourceStoreEncrypted = encryption?.masterKey !== undefined;
+  return isEncrypted ? !isSourceStoreEncrypted : encryption !== undefined;
+}
+
+function illegalSelfCopy(): S3Error {
+  return new S3Error("InvalidRequest", {
+    message:
+      "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+  });
 }
 
 /** As in S3, copying tags needs the right to read and to write tags, if a policy is what allows it. */

@@ -177,7 +177,7 @@ export async function putObject(call: Call): Promise<S3Response> {
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
   const { httpMetadata, customMetadata } = readMetadata(request);
   const lock = readLock(call);
-  if (lock !== undefined) requireChecksum(request, checksumRequired);
+  if (lock?.retention !== undefined || lock?.legalHold === true) requireChecksum(request, checksumRequired);
   const outcome = await engine.put(bucket, key, payload.bufferedBytes() ?? payload.source, {
     httpMetadata,
     customMetadata,

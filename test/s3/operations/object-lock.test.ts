@@ -174,6 +174,10 @@ test("a legal hold keeps a version until a key with the admin right releases it"
   assertRefused(await hold("off"), [400, "MalformedXML"]);
   assert.equal((await hold("OFF")).status, 200);
   assert.deepEqual(await state(), ["OFF"]);
+  for (const method of ["HEAD", "GET"]) {
+    const { headers } = await request(method, "a");
+    assert.equal(headers["x-amz-object-lock-legal-hold"], "OFF", `${method} after the release`);
+  }
   assert.equal((await request("DELETE", "a", { query: `versionId=${version}` })).status, 204);
 });
 
@@ -217,6 +221,10 @@ test("puts, copies, uploads and forms can set a lock, and get the default retent
   assert.equal(posted.status, 204, posted.text);
   assert.match(posted.headers["x-amz-version-id"] ?? "", /^[0-9a-f]{32}$/);
   assert.deepEqual(await lockOf("form/upload"), expected);
+
+  const off = await request("PUT", "off", { body: "x", headers: { "x-amz-object-lock-legal-hold": "OFF" } });
+  assert.equal(off.status, 200, off.text);
+  assert.deepEqual(await lockOf("off"), [undefined, undefined, "OFF"]);
 
   await engine.changeSettings(bucket, { objectLock: { defaultRetention: { mode: "governance", days: 1 } } });
   await put("default", "x");

@@ -65,6 +65,43 @@ test("a copy is encrypted only if it asks for it, and an object can be copied on
   }
 });
 
+test("an object can be copied onto itself to change or to remove its encryption", async (t) => {
+  const { ask, engine } = await scene(t);
+  const [first, second] = [customerKeyHeaders(), customerKeyHeaders()];
+  const path = "/photos/a";
+  /** Copies the object onto itself; `from` has the headers of the source's key. */
+  const copy = (from: Record<string, string>, to: Record<string, string>) => {
+    const source = Object.entries(from).map(([name, value]) => [
+      name.replace("x-amz-", "x-amz-copy-source-"),
+      value,
+    ]);
+    const headers = { "x-amz-copy-source": path, ...Object.fromEntries(source), ...to };
+    return ask({ method: "PUT", path, headers });
+  };
+  const expectCopy = async (from: Record<string, string>, to: Record<string, string>) => {
+    const { status, text } = await copy(from, to);
+    assert.equal(status, 200, text);
+    assert.equal((await ask({ method: "GET", path, headers: to })).text, body.toString());
+  };
+  const expectIllegal = async () => {
+    const { status, text } = await copy({}, {});
+    assert.equal(status, 400);
+    assert.match(text, /copy an object to itself/);
+  };
+  await ask({ method: "PUT", path, body, headers: first });
+  await expectCopy(first, second);
+  await expectCopy(second, {});
+  assert.equal((await engine.head("photos", "a"))?.encryption, undefined);
+  await expectIllegal();
+  await engine.changeSettings("photos", { encryption: { algorithm: "AES256" } });
+  await expectCopy({}, {});
+  assert.ok((await engine.head("photos", "a"))?.encryption?.masterKey);
+  await expectIllegal();
+  await engine.changeSettings("photos", { encryption: undefined });
+  await expectCopy({}, {});
+  await expectIllegal();
+});
+
 /** Creates an upload and returns its query parameter. */
 async function createUpload(
   { ask }: DirectScene,
