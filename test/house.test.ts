@@ -19,7 +19,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
-    ...["node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
+    ...["node:os", "node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],
   ],
   oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:crypto", "node:http", "node:https", "node:timers/promises"],
@@ -64,7 +64,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   public: ["http", "metrics", "model", ...engineTypes()],
   capability: ["http", "metrics", "model", ...engineTypes(), "node:*"],
-  events: ["http", "model", "s3-client", "secrets", ...engineTypes(), "node:*"],
+  events: ["http", "model", "secrets", ...engineTypes(), "node:*"],
   script: [
     ...["async", "binding", "capability", "child", "http", "metrics", "model", "script-types.ts", "open.ts"],
     ...[...engineTypes(), "esbuild", "smol-toml", "jsonc-parser", "node:*"],
@@ -143,7 +143,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cluster: ["postgres", "schema", "backend", "index", "bytes"],
   console: ["auth", "api"],
   engine: ["codec", "encryption", "bytes", "quotas", "versions", "uploads", "key-value", "maintenance"],
-  http: ["tls", "wire", "server", "upgrade"],
+  http: ["tls", "wire", "server", "upgrade", "outbound"],
   local: ["disk", "recovery", "rows", "index", "commit", "integrity", "bytes", "backup", "offsite"],
   prove: ["kill", "full-disk", "rot", "consistency"],
   s3: ["auth", "body", "headers", "operations", "sts", "server"],

@@ -161,7 +161,7 @@ interface Abort {
 }
 
 function createAbort(request: PinnedRequest): Abort {
-  const gone = () => new PinnedRequestError("connection_terminated", "the script cancelled the request");
+  const gone = () => new PinnedRequestError("connection_terminated", "the request was cancelled");
   let isAborted = false;
   const abort: Abort = {
     current: undefined,

@@ -1,11 +1,10 @@
 // Decides whether a script may fetch a URL, and which addresses the request may go to.
-import { networkInterfaces } from "node:os";
-import { isPublicAddress, isSameAddress } from "../../../http/public-address.ts";
+import { blockedPorts } from "../../../http/outbound/blocked-ports.ts";
+import { createDnsLookup, createListedLookup, type Lookup } from "../../../http/outbound/lookup.ts";
+import { findAddresses, isOutside, listOwnAddresses } from "../../../http/outbound/outside-addresses.ts";
+import type { TargetUrl } from "../../../http/outbound/target-url.ts";
 import type { Outbound } from "../../bindings.ts";
-import { blockedPorts } from "./blocked-ports.ts";
 import { type HostRules, parseHostRules } from "./host-rules.ts";
-import { createDnsLookup, createListedLookup, type Lookup } from "./lookup.ts";
-import type { TargetUrl } from "./target-url.ts";
 
 export interface Destination {
   readonly addresses: readonly string[];
@@ -31,7 +30,6 @@ export interface DestinationOptions {
   readonly ownAddresses?: (() => readonly string[]) | undefined;
 }
 
-const loopbackAddresses = ["127.0.0.1", "::1"];
 const noRules: HostRules = { allows: () => false, namesAddress: () => false };
 
 /** Throws a RangeError if `outbound` has an entry that is not valid. */
@@ -44,26 +42,16 @@ export function createDestinationFinder(options: DestinationOptions): FindDestin
 
   function isPermitted(address: string, url: TargetUrl): boolean {
     if (rules.namesAddress(address, url)) return true;
-    return isPublicAddress(address) && !ownAddresses().some((own) => isSameAddress(own, address));
-  }
-
-  async function findAddresses({ host, isAddress }: TargetUrl): Promise<readonly string[]> {
-    if (isAddress) return [host];
-    if (host === "localhost" || host.endsWith(".localhost")) return loopbackAddresses;
-    return lookup(host).catch(() => []);
+    return isOutside(address, ownAddresses);
   }
 
   return async (url) => {
     if (outbound === "none" || (outbound !== "public" && !rules.allows(url))) return denied(url);
     if (outbound === "public" && blockedPorts.has(url.port)) return deniedPort(url);
-    const found = await findAddresses(url);
+    const found = await findAddresses(url, lookup);
     const addresses = found.filter((address) => isPermitted(address, url));
     return addresses.length > 0 ? { addresses } : prohibited(url, found);
   };
-}
-
-function listOwnAddresses(): readonly string[] {
-  return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
 function denied({ authority }: TargetUrl): Refusal {

@@ -1,7 +1,7 @@
 // The list of hosts that a sandboxed script may fetch: names, names below a domain, addresses.
 import { isIP } from "node:net";
+import { defaultPorts, parseTargetUrl, type TargetUrl } from "../../../http/outbound/target-url.ts";
 import { isSameAddress } from "../../../http/public-address.ts";
-import { defaultPorts, parseTargetUrl, type TargetUrl } from "./target-url.ts";
 
 interface HostRule {
   /** Name or address as in a TargetUrl. */

@@ -1,6 +1,6 @@
 // Headers on their way through the proxy: those of one connection are removed, none is added.
 import { hopByHopHeaders } from "../../../http/headers.ts";
-import type { TargetUrl } from "./target-url.ts";
+import type { TargetUrl } from "../../../http/outbound/target-url.ts";
 
 const hopByHop: ReadonlySet<string> = new Set(hopByHopHeaders);
 

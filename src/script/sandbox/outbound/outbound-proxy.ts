@@ -1,5 +1,7 @@
 // The proxy through which a sandboxed script fetches. The script's runtime has no network; it sends
 // each request in proxy form (GET https://host/path) to a Unix socket, also after a redirect.
+
+import { parseTargetUrl, type TargetUrl } from "../../../http/outbound/target-url.ts";
 import { describeFault } from "../../../http/pinned-error.ts";
 import {
   createPinnedClient,
@@ -18,7 +20,6 @@ import type { UpgradeHandler } from "../../../http/upgrade.ts";
 import { createDestinationFinder, type DestinationOptions } from "./destination.ts";
 import { endToEndHeaders, requestHeaders, upgradeHeaders } from "./outbound-headers.ts";
 import { createRefusalLog, faultResponse, type ProxyFault } from "./outbound-refusal.ts";
-import { parseTargetUrl, type TargetUrl } from "./target-url.ts";
 
 export interface OutboundProxyOptions extends DestinationOptions, PinnedClientOptions {
   /** Logs a line for the operator. */

@@ -1,9 +1,9 @@
 // Which URLs a script may fetch, and which addresses its requests may go to.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseTargetUrl } from "../../../../src/http/outbound/target-url.ts";
 import type { Outbound } from "../../../../src/script/bindings.ts";
 import { createDestinationFinder } from "../../../../src/script/sandbox/outbound/destination.ts";
-import { parseTargetUrl } from "../../../../src/script/sandbox/outbound/target-url.ts";
 
 const publicAddress = "93.184.216.34";
 const names: Readonly<Record<string, readonly string[]>> = {

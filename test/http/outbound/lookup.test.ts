@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { createDnsLookup, createListedLookup } from "../../../../src/script/sandbox/outbound/lookup.ts";
+import { createDnsLookup, createListedLookup } from "../../../src/http/outbound/lookup.ts";
 
 const types = { 1: "A", 28: "AAAA" } as const;
 

@@ -1,7 +1,7 @@
 // The target of a request in proxy form: odd spellings of hosts become one plain form.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseTargetUrl } from "../../../../src/script/sandbox/outbound/target-url.ts";
+import { parseTargetUrl } from "../../../src/http/outbound/target-url.ts";
 
 const hosts: Readonly<Record<string, string>> = {
   "http://example.com/": "example.com",

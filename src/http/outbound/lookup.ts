@@ -1,4 +1,4 @@
-// Resolves the names that sandboxed scripts fetch.
+// Resolves the names of hosts that scripts and bucket administrators chose.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 
 /** Returns all addresses of a name; an empty list if there are none. */
@@ -6,7 +6,7 @@ export type Lookup = (name: string) => Promise<readonly string[]>;
 
 /**
  * Queries the DNS servers of the system directly. The lookup of the operating system would occupy a
- * thread that files need too, and a script can choose names whose servers never answer.
+ * thread that files need too, and others can choose names whose servers never answer.
  */
 export function createDnsLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2000, tries: 2 });
