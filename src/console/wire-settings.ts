@@ -6,6 +6,8 @@ import type { VersioningState } from "./wire-types.ts";
 /** The rules as the model stores them. The page reads their fields by name. */
 export interface RulesDocument {
   readonly lifecycle: readonly object[];
+  /** Whether no lifecycle rules were set: `lifecycle` is then the default rule. */
+  readonly isDefaultLifecycle: boolean;
   readonly cors: readonly object[];
   readonly locks: readonly object[];
   /** A mark of the rules of each kind. A change sends it back, to detect other changes. */

@@ -2,7 +2,7 @@
 // the user is typing.
 import type { Engine } from "../../engine/engine.ts";
 import type { BucketSettings } from "../../model/bucket.ts";
-import { defaultLifecycle } from "../../model/settings/lifecycle.ts";
+import { shownLifecycle } from "../../model/settings/lifecycle.ts";
 import { corsFlaws, lifecycleFlaws, lockRuleFlaws, type RuleFlaw } from "../../model/settings/rule-check.ts";
 import { isFields } from "../../model/shape.ts";
 import { ConsoleError, json } from "../response.ts";
@@ -31,13 +31,14 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const { settings } = await requireBucket(engine, query.text("bucket"));
-        const { lifecycle = defaultLifecycle, cors = [], lockRules: locks = [] } = settings;
+        const { cors = [], lockRules: locks = [] } = settings;
+        const { rules: lifecycle, isDefault: isDefaultLifecycle } = shownLifecycle(settings.lifecycle);
         const seen = {
           lifecycle: markSetting(settings.lifecycle),
           cors: markSetting(settings.cors),
           locks: markSetting(settings.lockRules),
         };
-        return json({ lifecycle, cors, locks, seen } satisfies RulesDocument);
+        return json({ lifecycle, isDefaultLifecycle, cors, locks, seen } satisfies RulesDocument);
       },
     },
     {

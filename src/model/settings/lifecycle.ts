@@ -39,10 +39,21 @@ export interface NoncurrentWhen {
   readonly keep?: number | undefined;
 }
 
-/** Rules of a bucket whose lifecycle is not set. */
-export const defaultLifecycle: readonly LifecycleRule[] = [
+/** The rule that is in force in every bucket. S3 clients see only rules that were set. */
+const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
+
+export interface ShownLifecycle {
+  readonly rules: readonly LifecycleRule[];
+  /** Whether the rules are the default because none were ever set. */
+  readonly isDefault: boolean;
+}
+
+/** Returns the rules that people see: those that were set, otherwise the default rule. */
+export function shownLifecycle(set: readonly LifecycleRule[] | undefined): ShownLifecycle {
+  return { rules: set ?? defaultLifecycle, isDefault: set === undefined };
+}
 
 type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded" | "tags">;
 

@@ -1,5 +1,5 @@
 // Operations on the lifecycle configuration of a bucket. The engine applies the rules.
-import { defaultLifecycle, type LifecycleRule } from "../../model/settings/lifecycle.ts";
+import type { LifecycleRule } from "../../model/settings/lifecycle.ts";
 import { lifecycleFlaws, type RuleFlaw } from "../../model/settings/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
@@ -9,7 +9,8 @@ import { S3Error } from "../errors.ts";
 import { readRule, ruleElement } from "./lifecycle-document.ts";
 
 export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
-  const lifecycle = bucket?.settings.lifecycle ?? defaultLifecycle;
+  // The default rule is not shown: clients compare this document with the one that they set.
+  const lifecycle = bucket?.settings.lifecycle ?? [];
   if (lifecycle.length === 0) throw new S3Error("NoSuchLifecycleConfiguration");
   return answerXml("LifecycleConfiguration", lifecycle.map(ruleElement));
 }

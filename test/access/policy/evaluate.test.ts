@@ -6,8 +6,8 @@ import { parseGrant } from "../../../src/access/grants.ts";
 import { toOwner } from "../../../src/access/keys/credentials.ts";
 import { evaluatePolicy, type PolicyEffect } from "../../../src/access/policy/evaluate.ts";
 import { parsePolicy } from "../../../src/access/policy/parse.ts";
-import type { Bucket } from "../../../src/model/bucket.ts";
 import { createWork } from "../../../src/access/policy/work.ts";
+import type { Bucket } from "../../../src/model/bucket.ts";
 import { statement, toText } from "./policies.ts";
 
 const full: Caller = { accessKeyId: "STOREOTHER", account: "other", grants: undefined };

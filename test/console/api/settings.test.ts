@@ -143,7 +143,9 @@ test("lock rules by days, by date and without an end are saved", async (t) => {
 test("lifecycle rules for tags, noncurrent versions and delete markers are saved", async (t) => {
   const scene = await apiScene(t);
   const query = { bucket, kind: "lifecycle" };
-  const seen = (await rulesOf(scene)).seen.lifecycle;
+  const { seen: seenRules, isDefaultLifecycle } = await rulesOf(scene);
+  assert.equal(isDefaultLifecycle, true);
+  const seen = seenRules.lifecycle;
   const tagged = { id: "a", isEnabled: true, prefix: "", tags: [["kind", "log"]], expire: { days: 3 } };
   const versions = {
     ...{ id: "b", isEnabled: true, prefix: "", expireMarkers: true },
@@ -155,5 +157,6 @@ test("lifecycle rules for tags, noncurrent versions and delete markers are saved
   const early = { rules: [{ ...versions, expireNoncurrent: { days: 5 } }], seen };
   await scene.refused(400, "PUT /api/rules", { query, json: early });
   await scene.get("PUT /api/rules", { query, json: { rules: [tagged, versions], seen } });
-  assert.deepEqual((await rulesOf(scene)).lifecycle, [tagged, versions]);
+  const saved = await rulesOf(scene);
+  assert.deepEqual([saved.lifecycle, saved.isDefaultLifecycle], [[tagged, versions], false]);
 });
