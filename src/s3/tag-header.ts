@@ -2,9 +2,14 @@
 import { maxObjectTags, tooManyTags } from "../model/tags.ts";
 import { S3Error } from "./errors.ts";
 
+/** Limit on pairs, also on empty ones, because each decision about a policy may parse the header. */
+const maxPairs = 5 * maxObjectTags;
+
 export function parseTagHeader(header: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();
-  for (const pair of header.split("&").filter((one) => one !== "")) {
+  const pairs = header.split("&", maxPairs + 1);
+  if (pairs.length > maxPairs) throw tooManyTags(maxObjectTags);
+  for (const pair of pairs.filter((one) => one !== "")) {
     if (tags.size === maxObjectTags) throw tooManyTags(maxObjectTags);
     const at = pair.indexOf("=");
     const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];

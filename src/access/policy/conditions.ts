@@ -95,10 +95,11 @@ function compareWith(
   values: readonly string[],
   parse: (text: string) => number | undefined,
   path: string,
-): (given: string) => boolean {
+): Condition["matches"] {
   const wanted = values.map((value) => parseWith(parse, value, path));
   const comparison = operator.replace(/^(Numeric|Date)(Not)?/, "");
-  return (text) => {
+  return (text, work) => {
+    work.spend(wanted.length);
     const given = parse(text);
     return given !== undefined && wanted.some((value) => compare(comparison, given, value));
   };

@@ -75,6 +75,14 @@ function invalid(path: string, text: string): PolicyError {
   );
 }
 
+/** The last result: a policy may name many owners, and each comparison would compute a hash. */
+let lastOwner = { account: "", id: "" };
+
+function ownerIdOf(account: string): string {
+  if (account !== lastOwner.account) lastOwner = { account, id: toOwner(account).id };
+  return lastOwner.id;
+}
+
 /**
  * Naming an account delegates to it: an Allow applies to its keys with full access, since the others
  * are limited by their grants. A Deny applies to all its keys.
@@ -90,9 +98,7 @@ export function includesCaller(
     case "account":
       return principal.account === caller.account && (effect === "Deny" || caller.grants === undefined);
     case "owner":
-      return (
-        principal.id === toOwner(caller.account).id && (effect === "Deny" || caller.grants === undefined)
-      );
+      return principal.id === ownerIdOf(caller.account) && (effect === "Deny" || caller.grants === undefined);
     case "key":
       return (
         principal.accessKeyId === caller.accessKeyId &&

@@ -3,6 +3,7 @@ import { type AccessRequest, type Caller, type Decision, decide } from "../../ac
 import { canCreateBucket } from "../../access/grants.ts";
 import { toOwner } from "../../access/keys/credentials.ts";
 import { cachedPolicy } from "../../access/policy/cache.ts";
+import type { Work } from "../../access/policy/work.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
@@ -26,6 +27,8 @@ export interface AccessContext {
   readonly now: () => number;
   /** Whether every bucket has a full public access block. */
   readonly blocksPublicAccess?: boolean | undefined;
+  /** Budget of all decisions about policies together. Default: one for each decision. */
+  readonly work?: Work | undefined;
 }
 
 /** What is asked for in the bucket. */
@@ -90,7 +93,7 @@ export function decideAccess(
   const { key = "", prefix } = wanted;
   // A read of the past may find any version, so it needs the actions of versions.
   const version = isPast ? "" : wanted.version;
-  const asked = toAsked(wanted, { key, version, prefix, header });
+  const asked = { ...toAsked(wanted, { key, version, prefix, header }), work: context.work };
   const policy = cachedPolicy(text, bucket.name);
   const needsTags = policy !== "invalid" && policy.usesExistingTags && asked.target.kind === "object";
   if (!needsTags) return decideWithValues(context, bucket, wanted, asked, undefined);

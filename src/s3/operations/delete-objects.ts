@@ -1,11 +1,13 @@
 // DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createWork } from "../../access/policy/work.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { type DeleteMarker, isDeleteMarker, versionId } from "../../model/version.ts";
-import { canRemoveProtection, decideAccess } from "../auth/authorize.ts";
+import { type AccessContext, canRemoveProtection, decideAccess } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
@@ -40,20 +42,24 @@ export async function deleteObjects(call: Call): Promise<S3Response> {
   const isQuiet = childText(document, "Quiet")?.trim().toLowerCase() === "true";
   const requested = findChildren(document, "Object").map(readObject);
   if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
+  const unique = new Map(requested.map((one) => [nameOf(one), one]));
+  const targets = [...unique.values()];
   const results: Results = new Map();
-  for (const one of requested) {
-    const refusal = findRefusal(one) ?? (await findDenial(call, one));
-    if (refusal !== undefined) results.set(one, refusal);
-  }
-  const accepted = requested.filter((one) => !results.has(one));
+  await refuseDenied(call, targets, results);
+  const accepted = targets.filter((one) => !results.has(one));
   await deleteCurrent(engine, operation.bucket, accepted, results);
   const versions = accepted.flatMap((one) => (isVersionNamed(one) ? [one] : []));
   const deletions = await deleteVersions(engine, operation.bucket, versions, bypassGovernance);
   for (const [i, deletion] of deletions.entries()) results.set(versions[i]!, toResult(deletion));
   return answerXml(
     "DeleteResult",
-    requested.flatMap((one) => resultElement(one, results.get(one)!, isQuiet)),
+    requested.flatMap((one) => resultElement(one, results.get(unique.get(nameOf(one))!)!, isQuiet)),
   );
+}
+
+/** A target that is named many times is decided and deleted once. */
+function nameOf({ key, version, condition }: ObjectToDelete): string {
+  return JSON.stringify([key, version, condition]);
 }
 
 function isVersionNamed(one: ObjectToDelete): one is ObjectToDelete & { readonly version: string } {
@@ -70,9 +76,10 @@ async function deleteCurrent(
   const current = accepted.filter(({ version }) => version === undefined);
   const unconditional = current.filter(({ condition }) => condition === undefined);
   const isDone = unconditional.length > 0 && (await deleteTogether(engine, bucket, unconditional, results));
+  const separate = isDone ? current.filter(({ condition }) => condition !== undefined) : current;
   // One by one, so that a failed condition or a lock affects only its key.
-  for (const one of current) {
-    if (isDone && one.condition === undefined) continue;
+  for (const [i, one] of separate.entries()) {
+    if (i > 0 && i % targetsPerTurn === 0) await nextTurn();
     try {
       const [marker] = await engine.delete(bucket, [one.key], { condition: one.condition });
       results.set(one, hidden(marker));
@@ -141,12 +148,38 @@ function findRefusal({ key, version }: ObjectToDelete): Result | undefined {
   }
 }
 
-/** A key that the caller may not delete is refused; the others are deleted. */
-async function findDenial(call: Call, { key, version }: ObjectToDelete): Promise<Result | undefined> {
-  const decision = await decideAccess(call, call.bucket!, { name: "DeleteObject", key, version });
+/** Targets after which other requests run, and units of policy evaluation after which they run earlier. */
+const targetsPerTurn = 64;
+const unitsPerTurn = 250_000;
+
+/**
+ * Refuses the targets that the caller may not delete. All decisions share one budget: the targets
+ * that exceed it are denied.
+ */
+async function refuseDenied(call: Call, targets: readonly ObjectToDelete[], results: Results): Promise<void> {
+  const work = createWork();
+  const context = { ...call, work };
+  let [decided, spent] = [0, 0];
+  for (const one of targets) {
+    if (decided === targetsPerTurn || work.spent() - spent > unitsPerTurn) {
+      await nextTurn();
+      [decided, spent] = [0, work.spent()];
+    }
+    decided++;
+    const refusal = findRefusal(one) ?? (await findDenial(context, one));
+    if (refusal !== undefined) results.set(one, refusal);
+  }
+}
+
+async function findDenial(
+  context: Call & AccessContext,
+  { key, version }: ObjectToDelete,
+): Promise<Result | undefined> {
+  const bucket = context.bucket!;
+  const decision = await decideAccess(context, bucket, { name: "DeleteObject", key, version });
   const needsBypass =
-    version !== undefined && call.bucket!.settings.policy !== undefined && isBypassRequested(call.request);
-  const canBypass = !needsBypass || (await canRemoveProtection(call, call.bucket!, { key, version }));
+    version !== undefined && bucket.settings.policy !== undefined && isBypassRequested(context.request);
+  const canBypass = !needsBypass || (await canRemoveProtection(context, bucket, { key, version }));
   if (decision === "allowed" && canBypass) return undefined;
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }

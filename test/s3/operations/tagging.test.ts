@@ -92,6 +92,7 @@ test("tags beyond the limits of S3 are refused, and change nothing", async (t) =
     ),
     [400, "InvalidTag"],
   );
+  assertRefused(await header(`k=1${"&".repeat(1000)}`), [400, "InvalidTag"]);
   assertRefused(await request("GET", "b"), [404, "NoSuchKey"]);
   assert.deepEqual(await tagsOf(scene, "a"), [["kept", "1"]]);
   assert.equal((await set(tagging(many(10)))).status, 200);
