@@ -50,16 +50,20 @@ export async function* zipStream(files: AsyncIterable<ZipFile>): AsyncGenerator<
 /** Returns names that are safe to extract and different from each other. */
 function createNames(): (key: string) => string {
   const taken = new Set<string>();
+  /** The next number of a name, because as many keys as an archive has can become the same name. */
+  const numbers = new Map<string, number>();
   return (key) => {
     const safe = safeName(key);
     const dot = safe.lastIndexOf(".");
     const end = dot > safe.lastIndexOf("/") + 1 ? dot : safe.length;
     let name = safe;
-    for (let i = 2; taken.has(name); i++)
+    let number = numbers.get(safe) ?? 2;
+    for (; taken.has(name); number++)
       name = safe.endsWith("/")
-        ? `${safe.slice(0, -1)} (${i})/`
-        : `${safe.slice(0, end)} (${i})${safe.slice(end)}`;
+        ? `${safe.slice(0, -1)} (${number})/`
+        : `${safe.slice(0, end)} (${number})${safe.slice(end)}`;
     taken.add(name);
+    if (name !== safe) numbers.set(safe, number);
     return name;
   };
 }

@@ -6,9 +6,16 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import {
+  createSelections,
+  selectionLifetime,
+  selectionsOfAll,
+  selectionsOfUser,
+} from "../../../../src/console/api/bucket/archive-selections.ts";
 import { directoryEnd, directoryHeader, localHeader } from "../../../../src/console/api/bucket/zip-format.ts";
 import { safeName, zipStream } from "../../../../src/console/api/bucket/zip-stream.ts";
 import type { ArchiveDocument } from "../../../../src/console/wire-bucket.ts";
+import { openEngine } from "../../../../src/open.ts";
 import { apiScene } from "../scene.ts";
 
 const script = `
@@ -61,18 +68,57 @@ test("an archive of another bucket, or with an unknown id, is refused", async (t
   await scene.refused(400, "POST /api/archive", { json: { bucket: "bucket", keys: [1] } });
 });
 
+test("a user's selections, and those of all users, are bounded: the oldest make room", async (t) => {
+  const scene = await apiScene(t);
+  await scene.engine.put("bucket", "a", Buffer.from("a"));
+  const viewer = await scene.signIn({ buckets: { bucket: "viewer" } });
+  const keys = (length: number) => ["a", ...Array.from({ length }, (_, i) => `${i}`.padEnd(1000, "x"))];
+  const add = (length: number) =>
+    viewer.get<ArchiveDocument>("POST /api/archive", { json: { bucket: "bucket", keys: keys(length) } });
+  const stored = async () => {
+    const all = await scene.documents.list("console archive");
+    return { count: all.length, bytes: all.reduce((sum, { text }) => sum + text.length, 0) };
+  };
+  for (let i = 0; i < 20; i++) await add(200);
+  const large = await stored();
+  assert.ok(large.bytes <= selectionsOfUser.bytes && large.count === 5, JSON.stringify(large));
+  let newest = "";
+  for (let i = 0; i < selectionsOfUser.count + 5; i++) newest = (await add(1)).id;
+  assert.equal((await stored()).count, selectionsOfUser.count);
+  await viewer.bytes(`/api/archive?bucket=bucket&id=${newest}`);
+  const json = { bucket: "bucket", keys: ["a".repeat(1025)] };
+  await viewer.refused(400, "POST /api/archive", { json });
+});
+
+test("expired selections are deleted, and many users together keep no more than the store allows", async () => {
+  const { engine, documents } = await openEngine("memory:");
+  let time = 1;
+  const selections = createSelections(documents, () => time);
+  const large = { bucket: "bucket", base: "", keys: ["x".repeat(250_000)], prefixes: [] };
+  const first = await selections.add("first", large);
+  for (let user = 0; user < 150; user++) await selections.add(`user ${user}`, large);
+  const bytes = (await documents.list("console archive")).reduce((sum, { text }) => sum + text.length, 0);
+  assert.ok(bytes <= selectionsOfAll.bytes && bytes > selectionsOfAll.bytes - 250_100, `${bytes}`);
+  assert.equal(await selections.find(first), undefined, "the oldest made room");
+  time += selectionLifetime;
+  const last = await selections.add("last", { ...large, keys: ["a"] });
+  assert.equal((await documents.list("console archive")).length, 1);
+  assert.deepEqual((await selections.find(last))?.keys, ["a"]);
+  await engine.close();
+});
+
 test("names in an archive stay inside its folder and differ from each other", async (t) => {
   assert.equal(safeName("../../etc/passwd"), "__/__/etc/passwd");
   assert.equal(safeName("/a//b\\c"), "a/b_c");
   assert.equal(safeName("C:\u0000.txt"), "C__.txt");
   const files = async function* () {
-    for (const name of ["a.txt", "/a.txt", "./a.txt"])
+    for (const name of ["a.txt", "/a.txt", "a (4).txt", "./a.txt", "//a.txt"])
       yield { name, modified: 0, size: 1, bytes: Buffer.from("a") };
   };
   const chunks: Uint8Array[] = [];
   for await (const chunk of zipStream(files())) chunks.push(chunk);
   const names = (await readArchive(t, Buffer.concat(chunks))).map(([name]) => name);
-  assert.deepEqual(names, ["a.txt", "a (2).txt", "a (3).txt"]);
+  assert.deepEqual(names, ["a.txt", "a (2).txt", "a (4).txt", "a (3).txt", "a (5).txt"]);
 });
 
 test("sizes, offsets and counts of more than 32 or 16 bits use ZIP64", () => {
