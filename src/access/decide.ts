@@ -17,8 +17,10 @@ export interface Caller {
   readonly grants: readonly Grant[] | undefined;
   /** Limits of temporary credentials: these grants must allow the request too. */
   readonly scope?: Scope | undefined;
-  /** Rates of the access key. Undefined: no limits. */
+  /** Rates of the access key, or of the one that assumed the role. Undefined: no limits. */
   readonly limits?: KeyLimits | undefined;
+  /** The access key that assumed the role: requests count for its rates. */
+  readonly source?: string | undefined;
   readonly isAnonymous?: true | undefined;
   /** The access key id of temporary credentials. */
   readonly temporaryId?: string | undefined;
@@ -29,6 +31,8 @@ export const anonymous: Caller = { accessKeyId: "", account: "", grants: [], isA
 
 export interface Scope {
   readonly grants: readonly Grant[];
+  /** Milliseconds since the epoch. A grant is not for a bucket that was created later. */
+  readonly issued: number;
   /** Names of the permitted operations. Undefined: all that the grants allow. */
   readonly operations?: ReadonlySet<string> | undefined;
 }
@@ -60,7 +64,7 @@ export function decide(caller: Caller, bucket: Bucket, request: AccessRequest, v
   const { scope } = caller;
   if (scope === undefined || decision === "denied") return decision;
   if (scope.operations !== undefined && !scope.operations.has(request.operation)) return "denied";
-  const limited = decideByGrants(scope.grants, bucket, request, isOwn);
+  const limited = decideByGrants(scope.grants, bucket, request, isOwn, scope.issued);
   return limited === "allowed" ? decision : limited;
 }
 
@@ -103,24 +107,33 @@ function decideByGrants(
   bucket: BucketRecord,
   { right, target, canAppend }: AccessRequest,
   isOwn: boolean,
+  issued?: number,
 ): Decision {
   if (grants === undefined) return isOwn ? "allowed" : "denied";
   let canCreate = false;
   for (const grant of grants) {
-    const isOnBucket = grant.bucket === "*" ? isOwn : isGrantOn(grant, bucket);
-    if (!isOnBucket || !coversTarget(grant, target)) continue;
+    if (!isFor(grant, bucket, isOwn, issued) || !coversTarget(grant, target)) continue;
     if (includesRight(grant, right)) return "allowed";
     canCreate ||= canAppend && grant.rights.includes("append");
   }
   return canCreate ? "create only" : "denied";
 }
 
+/** Session tokens do not know the identity of a bucket, so their time tells a later bucket apart. */
+function isFor(
+  grant: Grant,
+  bucket: BucketRecord,
+  isOwn: boolean,
+  issued = Number.POSITIVE_INFINITY,
+): boolean {
+  return grant.bucket === "*" ? isOwn : isGrantOn(grant, bucket) && bucket.created <= issued;
+}
+
 /** Whether the caller has any right on any part of the bucket, so that a list of buckets shows it. */
 export function canSeeBucket(caller: Caller, bucket: BucketRecord): boolean {
   const isOwn = bucket.account === caller.account;
-  const hasGrant = (grants: readonly Grant[] | undefined) =>
-    grants === undefined
-      ? isOwn
-      : grants.some((grant) => (grant.bucket === "*" ? isOwn : isGrantOn(grant, bucket)));
-  return hasGrant(caller.grants) && (caller.scope === undefined || hasGrant(caller.scope.grants));
+  const hasGrant = (grants: readonly Grant[] | undefined, issued?: number) =>
+    grants === undefined ? isOwn : grants.some((grant) => isFor(grant, bucket, isOwn, issued));
+  const { grants, scope } = caller;
+  return hasGrant(grants) && (scope === undefined || hasGrant(scope.grants, scope.issued));
 }

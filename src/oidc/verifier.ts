@@ -78,8 +78,10 @@ function checkParty({ aud, azp }: JWTPayload, client: string): void {
 }
 
 function toClaims(payload: JWTPayload, now: number): Claims {
-  const { iss, sub, aud, exp, iat } = payload;
+  const { iss, sub, aud, exp, iat, nbf } = payload;
   if (typeof sub !== "string" || sub === "") throw new OidcError("token", "The ID token has no subject.");
+  if (![exp, iat, nbf ?? 0].every(isTime))
+    throw new OidcError("token", "A time of the ID token is not valid.");
   if (iat! * 1000 > now + clockToleranceSeconds * 1000)
     throw new OidcError("token", "The ID token was issued in the future; check the clocks.");
   const audience = typeof aud === "string" ? [aud] : (aud ?? []);
@@ -87,6 +89,11 @@ function toClaims(payload: JWTPayload, now: number): Claims {
     ...{ issuer: iss!, subject: sub, audience, expires: exp! * 1000, issued: iat! * 1000 },
     all: payload,
   };
+}
+
+/** Seconds since the epoch, until the year 5138: times with milliseconds and 1e308 are mistakes or attacks. */
+function isTime(seconds: number | undefined): boolean {
+  return Number.isSafeInteger(seconds) && seconds! >= 0 && seconds! < 1e11;
 }
 
 /** Messages by claim that is missing or has a wrong value. */

@@ -85,8 +85,9 @@ export function createS3Handler(options: S3Options): HttpHandler {
   // Built once: a spread for each request would create new hidden classes and slow down its users.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, failures, tokens: createTokenVerifier() };
-  const sts = options.roles && createStsHandler({ ...authentication, roles: options.roles });
   const pacing = createPacing(options);
+  const sts =
+    options.roles && createStsHandler({ ...authentication, roles: options.roles, onCaller: pacing.enter });
   const budget = createDocumentBudget(options.documentBytes);
   const audit = options.recordAudit && createS3Audit(options.recordAudit, options.auditAggregator);
   const { credentials } = options;
@@ -109,9 +110,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
       const onAuthenticated = async (caller: Caller, key: string) => {
-        const { accessKeyId, limits } = caller;
         Object.assign(state, { accessKeyId: loggedId(caller), operation: { ...operation, key } });
-        return limits === undefined ? undefined : pacing.enter({ accessKeyId, limits });
+        return pacing.enter(caller);
       };
       return withShare("form", (share) =>
         postObject(request, operation, { ...authentication, onAuthenticated, share }),
@@ -121,9 +121,8 @@ export function createS3Handler(options: S3Options): HttpHandler {
       ? authenticateAnonymous(rawRequest)
       : await authenticate(rawRequest, authentication);
     const { caller } = verified;
-    const { accessKeyId, limits } = caller;
     state.accessKeyId = loggedId(caller);
-    const pace = limits === undefined ? undefined : await pacing.enter({ accessKeyId, limits });
+    const pace = caller.limits === undefined ? undefined : await pacing.enter(caller);
     const context = { engine, caller, request, now, blocksPublicAccess };
     const { bucket, canOverwrite } = await authorize(context, operation);
     const { name } = operation;

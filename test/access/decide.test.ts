@@ -108,6 +108,7 @@ test("temporary credentials allow what both their scope and their parent allow",
   const scope = {
     grants: [parseGrant("photos/2026/*:read,append")],
     operations: new Set(["GetObject", "PutObject"]),
+    issued: Date.now(),
   };
   const get = ask("read", object("2026/a"), { operation: "GetObject" });
   const put = ask("write", object("2026/a"), { operation: "PutObject", canAppend: true });

@@ -1,6 +1,6 @@
 // Parses the content of a session token. An unknown field is refused, because it may be a limit that
 // a later version added.
-import { isFields, isList, isText } from "../../model/shape.ts";
+import { isFields, isList, isOptional, isText } from "../../model/shape.ts";
 import { type Grant, type Right, rights } from "../grants.ts";
 
 export interface TokenContent {
@@ -21,9 +21,12 @@ export interface RoleSession {
   readonly name: string;
   /** Creation time of the role, so that a later role of the same name does not count. */
   readonly roleCreated: number;
+  /** The access key that assumed the role; absent for an ID token. */
+  readonly source?: string;
 }
 
 const fieldNames: ReadonlySet<string> = new Set(["exp", "grants", "iat", "id", "operations", "session"]);
+const sessionNames: ReadonlySet<string> = new Set(["name", "roleCreated", "source"]);
 const grantNames: ReadonlySet<string> = new Set(["bucket", "object", "prefix", "rights"]);
 const maxGrants = 100;
 const maxOperations = 100;
@@ -35,11 +38,12 @@ export function parseTokenContent(json: string): TokenContent | undefined {
   if (!isFields(value) || !hasOnly(value, fieldNames)) return undefined;
   const { exp, grants, iat, id, operations, session } = value;
   if (!isText(id, 64) || !isSeconds(iat) || !isSeconds(exp) || exp <= iat) return undefined;
+  if (!Number.isInteger(exp)) return undefined;
   if (grants !== undefined && !isList(grants, maxGrants, isGrant)) return undefined;
   if (operations !== undefined && !isList(operations, maxOperations, isOperation)) return undefined;
   if (operations !== undefined && grants === undefined) return undefined;
   if (session !== undefined && !isSession(session)) return undefined;
-  return { id, issued: iat * 1000, expires: exp * 1000, grants, operations, session };
+  return { id, issued: Math.round(iat * 1000), expires: exp * 1000, grants, operations, session };
 }
 
 function parseJson(text: string): unknown {
@@ -55,7 +59,7 @@ function hasOnly(fields: object, names: ReadonlySet<string>): boolean {
 }
 
 function isSeconds(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0 && (value as number) < 1e11;
+  return typeof value === "number" && value > 0 && value < 1e11;
 }
 
 function isGrant(value: unknown): value is Grant {
@@ -76,7 +80,12 @@ function isOperation(value: unknown): value is string {
   return isText(value, 64);
 }
 
+function isKeyId(value: unknown): value is string {
+  return isText(value, 128) && value !== "";
+}
+
 function isSession(value: unknown): value is RoleSession {
-  if (!isFields(value) || Object.keys(value).length !== 2) return false;
-  return isText(value.name, 64) && Number.isSafeInteger(value.roleCreated);
+  if (!isFields(value) || !hasOnly(value, sessionNames)) return false;
+  const { name, roleCreated, source } = value;
+  return isText(name, 64) && Number.isSafeInteger(roleCreated) && isOptional(source, isKeyId);
 }

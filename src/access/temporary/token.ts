@@ -53,10 +53,10 @@ export function createTemporaryCredentials(
       `Temporary credentials must expire after 1 to ${maxLifetimeSeconds} seconds (7 days).`,
     );
   }
-  const issued = Math.floor(now / 1000);
   const accessKeyId = newTemporaryId();
-  const expires = issued + lifetimeSeconds;
-  const content = { exp: expires, grants: grants?.map(toPlainGrant), iat: issued, id: accessKeyId };
+  const expires = Math.floor(now / 1000) + lifetimeSeconds;
+  // With milliseconds: a bucket that is created later in the same second is another bucket.
+  const content = { exp: expires, grants: grants?.map(toPlainGrant), iat: now / 1000, id: accessKeyId };
   const json = JSON.stringify({ ...content, operations, session });
   if (parseTokenContent(json) === undefined) {
     throw new TemporaryCredentialsError(

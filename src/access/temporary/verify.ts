@@ -51,8 +51,8 @@ function open({ body }: UnverifiedToken, issuerSecret: string): VerifiedToken | 
   const json = Buffer.from(body.slice(body.lastIndexOf(".") + 1), "base64url").toString("utf8");
   const content = parseTokenContent(json);
   if (content === undefined) return undefined;
-  const { grants, operations } = content;
-  const scope = grants && { grants, operations: operations && new Set(operations) };
+  const { grants, issued, operations } = content;
+  const scope = grants && { grants, issued, operations: operations && new Set(operations) };
   return { content, scope, secrets: [deriveSecret(issuerSecret, body)] };
 }
 

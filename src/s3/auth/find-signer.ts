@@ -76,7 +76,7 @@ async function findTemporarySigner(
   token: UnverifiedToken,
   accessKeyId: string,
 ): Promise<Signer> {
-  const { tokens, now } = options;
+  const { credentials, tokens, now } = options;
   const issuer = await findIssuer(options, token, accessKeyId);
   const verified = tokens.verify(token, issuer.secrets);
   if (verified === undefined) throw invalidToken();
@@ -86,8 +86,12 @@ async function findTemporarySigner(
   const fault = tokenFault(content, now());
   if (fault === "expired") throw new S3Error("ExpiredToken");
   if (fault === "invalid") throw invalidToken();
-  const { account, grants, limits } = issuer;
-  return { accessKeyId: token.issuer, account, grants, limits, scope, temporaryId: content.id, secrets };
+  const { account, grants } = issuer;
+  const source = content.session?.source;
+  // A key that was disabled or deleted does not go on as a role.
+  const { limits } = source === undefined ? issuer : requireActive(source, await credentials.find(source));
+  const caller = { accessKeyId: token.issuer, account, grants, limits, source, scope };
+  return { ...caller, temporaryId: content.id, secrets };
 }
 
 interface IssuerState extends Pick<Caller, "account" | "grants" | "limits"> {

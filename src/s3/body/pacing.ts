@@ -1,6 +1,7 @@
 // Applies the rates of an access key: refuses requests beyond the rate, and slows bodies down in both
 // directions. A body is never refused: the connection's backpressure slows the client down.
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Caller } from "../../access/decide.ts";
 import { createKeyRates, type KeyLimits } from "../../access/keys/key-rates.ts";
 import type { HttpBody } from "../../http/server/listen.ts";
 import { S3Error } from "../errors.ts";
@@ -20,14 +21,17 @@ export interface Pace {
   outgoing(body: HttpBody): HttpBody;
 }
 
-export interface LimitedKey {
+interface LimitedKey {
   readonly accessKeyId: string;
   readonly limits: KeyLimits;
 }
 
 export interface Pacing {
-  /** Throws SlowDown beyond the rate of requests. Waits while earlier bodies exceed that of bytes. */
-  enter(key: LimitedKey): Promise<Pace>;
+  /**
+   * Throws SlowDown beyond the rate of requests. Waits while earlier bodies exceed that of bytes.
+   * Undefined: the caller has no limits.
+   */
+  enter(caller: Pick<Caller, "accessKeyId" | "limits" | "source">): Promise<Pace | undefined>;
 }
 
 /** A longer wait is divided, so that a cancelled body does not keep its stream for long. */
@@ -88,8 +92,9 @@ export function createPacing({ now, processes = 1, pause = sleepFor }: PacingOpt
   }
 
   return {
-    async enter(key) {
-      const { accessKeyId, limits } = key;
+    async enter({ accessKeyId: id, limits, source }) {
+      if (limits === undefined) return undefined;
+      const accessKeyId = source ?? id;
       const refusedFor = rates.takeRequest(accessKeyId, limits);
       if (refusedFor > 0) {
         throw new S3Error("SlowDown", {
@@ -98,7 +103,7 @@ export function createPacing({ now, processes = 1, pause = sleepFor }: PacingOpt
         });
       }
       await wait(rates.takeBytes(accessKeyId, limits, 0), () => false);
-      return createPace(key);
+      return createPace({ accessKeyId, limits });
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Caller } from "../../access/decide.ts";
 import type { Credentials } from "../../access/keys/credentials.ts";
 import { type Role, type Roles, roleSeconds } from "../../access/temporary/roles.ts";
 import { createTemporaryCredentials, type TemporaryCredentials } from "../../access/temporary/token.ts";
+import type { RoleSession } from "../../access/temporary/token-content.ts";
 import { isRoleCaller } from "../auth/find-signer.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";
@@ -49,7 +50,11 @@ export async function assumeRole(
   if (role === undefined || !isTrusted(role, caller)) {
     throw new StsError("AccessDenied", `Not authorized to perform: sts:AssumeRole on the role ${name}`);
   }
-  const made = await issue(roles, role, { session, seconds: roleDuration(parameters, role), now: now() });
+  const made = await issue(roles, role, {
+    session: { name: session, roleCreated: role.created, source: caller.accessKeyId },
+    seconds: roleDuration(parameters, role),
+    now: now(),
+  });
   return {
     elements: [credentialsElement(made), assumedElement(role, session, made), ["PackedPolicySize", 0]],
     issued: { subject: `role:${name}`, detail: session },
@@ -73,7 +78,11 @@ export async function assumeRoleWithWebIdentity(
   if (role === undefined) throw new StsError("AccessDenied", denied);
   const seconds = roleDuration(parameters, role);
   const { issuer, subject, audience } = await verifyWebIdentity(role, token);
-  const made = await issue(roles, role, { session, seconds, now: now() });
+  const made = await issue(roles, role, {
+    session: { name: session, roleCreated: role.created },
+    seconds,
+    now: now(),
+  });
   return {
     elements: [
       credentialsElement(made),
@@ -126,12 +135,16 @@ function roleDuration(parameters: StsParameters, { maxDurationSeconds }: Role): 
 /** The credentials have the grants of the role at the time of each request. */
 async function issue(
   roles: Roles,
-  { name, created }: Role,
-  { session, seconds, now }: { readonly session: string; readonly seconds: number; readonly now: number },
+  { name }: Role,
+  {
+    session,
+    seconds,
+    now,
+  }: { readonly session: RoleSession; readonly seconds: number; readonly now: number },
 ): Promise<TemporaryCredentials> {
   return createTemporaryCredentials(
     { id: `role:${name}`, secret: await roles.signingSecret() },
-    { lifetimeSeconds: seconds, now, session: { name: session, roleCreated: created } },
+    { lifetimeSeconds: seconds, now, session },
   );
 }
 

@@ -23,6 +23,8 @@ import { createWebIdentity } from "./web-identity.ts";
 
 export interface StsOptions extends AuthenticateOptions {
   readonly roles: Roles;
+  /** Called when the signature is verified. Throws beyond the rate of the caller. */
+  readonly onCaller?: ((caller: Caller) => Promise<unknown> | undefined) | undefined;
 }
 
 /** Facts about a request, filled in while it is answered. */
@@ -51,6 +53,7 @@ export function createStsHandler(options: StsOptions): StsHandler {
     if (isSigned === undefined) throw new StsError("MissingAuthenticationToken");
     const { caller } = await authenticate(request, { ...options, service });
     state.caller = caller;
+    await options.onCaller?.(caller);
     switch (action) {
       case "AssumeRole":
         return assumeRole(context, caller, parameters);
@@ -66,7 +69,8 @@ export function createStsHandler(options: StsOptions): StsHandler {
   /** Wrong ID tokens are limited like wrong signatures. */
   async function limited(request: S3Request, parameters: StsParameters): Promise<StsResult> {
     const address = () => request.http.address();
-    const subject = `web identity ${parameters.get("RoleArn")}`;
+    // Nothing that the client chooses, such as the role, so that it cannot begin a new count.
+    const subject = "web identity";
     failures?.check(address, subject);
     try {
       return await assumeRoleWithWebIdentity(context, parameters);

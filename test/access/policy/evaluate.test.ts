@@ -209,7 +209,7 @@ test("an allow by the policy or by grants suffices, and a deny wins over both", 
 });
 
 test("temporary credentials stay inside their scope, whatever the policy allows", () => {
-  const scope = { grants: [parseGrant("photos/in/*:read")] };
+  const scope = { grants: [parseGrant("photos/in/*:read")], issued: Date.now() };
   const caller: Caller = { accessKeyId: "K", account: "default", grants: undefined, scope };
   const allow = toText(statement({ Action: "s3:*", Resource: "*" }));
   const at = (key: string, right = "read") => ({ target: { kind: "object", key }, right });

@@ -80,6 +80,24 @@ test("temporary credentials limited to operations are refused for all other oper
     assert.equal((await ask(request, given)).status, 403, request.path);
 });
 
+test("temporary credentials end with their bucket, also if a new bucket has its name", async (t) => {
+  const { ask, key } = await scene(t);
+  const given = { key: temporary(key, { grants: ["other:read,list"] }) };
+  const all = { key: temporary(key) };
+  assert.equal((await ask(get("/other/a"), given)).status, 200);
+  await ask({ method: "DELETE", path: "/other/a" });
+  await ask({ method: "DELETE", path: "/other" });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  await ask({ method: "PUT", path: "/other" });
+  await ask({ method: "PUT", path: "/other/a", body: Buffer.from("of somebody else") });
+  assert.equal((await ask(get("/other/a"), given)).code, "AccessDenied");
+  assert.equal((await ask(get("/other"), given)).code, "AccessDenied");
+  assert.doesNotMatch((await ask(get("/"), given)).text, /other/);
+  assert.equal((await ask(get("/other/a"), all)).status, 200, "credentials for every bucket");
+  const later = { key: temporary(key, { grants: ["other:read"] }) };
+  assert.equal((await ask(get("/other/a"), later)).status, 200);
+});
+
 test("a form with temporary credentials uploads within their scope", async (t) => {
   const { send, key } = await scene(t);
   const upload = (given: Key) =>

@@ -87,10 +87,10 @@ test("a request waits for the bytes of earlier requests of the key, and a cancel
   const clock = slowClock();
   const pacing = createPacing({ now: clock.now, pause: clock.pause });
   const key = { accessKeyId: "a", limits: { bytesPerSecond: 100 } };
-  const first = await pacing.enter(key);
+  const first = (await pacing.enter(key))!;
   first.outgoing("x".repeat(300));
   assert.equal(clock.paused, 0, "a body in memory is sent at once");
-  const second = await pacing.enter(key);
+  const second = (await pacing.enter(key))!;
   assert.equal(clock.paused, 2000);
   let isCancelled = false;
   const body = second.outgoing({

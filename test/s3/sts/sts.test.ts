@@ -203,3 +203,39 @@ test("STS requests are logged by action, and new credentials are recorded in the
   for (let i = 0; i < 20; i++) await scene.call(assume("reader"), scene.key);
   assert.ok(entries.length - before <= 1, "many requests make few entries");
 });
+
+test("calls of STS and of an assumed role count for the rate of the access key", async (t) => {
+  let time = Date.now();
+  const scene = await stsScene(t, { now: () => time });
+  await scene.newRole("reader", ["photos:read"], { accounts: ["default"] });
+  const key = await scene.newKey({ limits: { requestsPerSecond: 2 } });
+  const role = credentialsIn(await scene.call(assume("reader"), key));
+  const get = { method: "GET", path: "/photos/2026/a" };
+  const code = async () => (await scene.ask(get, { key: role, time })).code;
+  assert.equal(await code(), undefined);
+  assert.equal(await code(), "SlowDown", "AssumeRole and the first GET used up the second");
+  assert.equal((await scene.call({ Action: "GetCallerIdentity" }, key)).code, "Throttling");
+  assert.equal((await scene.call(assume("reader"), key)).code, "Throttling");
+  assert.equal((await scene.call(assume("reader"), scene.key)).status, 200, "another key");
+  time += 1000;
+  const again = credentialsIn(await scene.call(assume("reader"), key));
+  assert.equal((await scene.ask(get, { key: again, time })).code, undefined);
+  assert.equal(await code(), "SlowDown", "all sessions of the key together");
+});
+
+test("the credentials of a role end with the access key that assumed it", async (t) => {
+  const scene = await stsScene(t);
+  await scene.newRole("reader", ["photos:read"], { accounts: ["default"] });
+  const parent = await scene.newKey();
+  const key = credentialsIn(await scene.call(assume("reader"), parent));
+  const code = async () => (await scene.ask({ method: "GET", path: "/photos/2026/a" }, { key })).code;
+  assert.equal(await code(), undefined);
+  await scene.credentials.rotate(parent.accessKeyId);
+  assert.equal(await code(), undefined, "a new secret is not another key");
+  await scene.credentials.disable(parent.accessKeyId);
+  assert.equal(await code(), "InvalidAccessKeyId");
+  await scene.credentials.enable(parent.accessKeyId);
+  assert.equal(await code(), undefined);
+  await scene.credentials.delete(parent.accessKeyId);
+  assert.equal(await code(), "InvalidAccessKeyId");
+});

@@ -97,3 +97,17 @@ test("wrong ID tokens are limited like wrong signatures", async (t) => {
   for (let i = 0; i < 3; i++) assert.notEqual((await assume("a.b.c")).code, "Throttling");
   assert.equal((await assume("a.b.c")).code, "Throttling");
 });
+
+test("the limit of wrong ID tokens does not depend on what the client chooses", async (t) => {
+  const { call } = await webScene(t, {}, { failureLimits: { burst: 3, perSecond: 0.001 } });
+  const codes: (string | undefined)[] = [];
+  for (let i = 0; i < 4; i++) {
+    const answer = await call({
+      ...{ Action: "AssumeRoleWithWebIdentity", RoleSessionName: `job-${i}`, WebIdentityToken: `a.b.${i}` },
+      RoleArn: `arn:aws:iam::${i}:role/path-${i}/deploy${i}`,
+    });
+    codes.push(answer.code);
+  }
+  assert.equal(codes[0], "AccessDenied");
+  assert.equal(codes[3], "Throttling");
+});
