@@ -10,11 +10,13 @@ import { type QueueTimes, runQueue, sleep } from "./queue.ts";
 import { openSecret } from "./rules.ts";
 import type { ScriptTargets, Target } from "./target.ts";
 import { createWebhook } from "./webhook.ts";
+import type { WebhookClient } from "./webhook-client.ts";
 
 export interface DelivererOptions {
   readonly engine: Pick<Engine, "bucket" | "waitingEvents" | "ackEvents">;
   readonly documents: Documents;
   readonly secretKey: () => Uint8Array;
+  readonly webhooks: WebhookClient;
   /** Undefined if this process runs no scripts: events for scripts wait for another process. */
   readonly scripts?: ScriptTargets | undefined;
   readonly log: (line: string) => void;
@@ -69,7 +71,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     const { target, id } = rule;
     if (target.kind === "webhook") {
       const secret = openSecret(options.secretKey(), bucket, rule);
-      return createWebhook({ url: target.url, secret, sender: { bucket, rule: id }, now });
+      return createWebhook({
+        ...{ url: target.url, secret, sender: { bucket, rule: id }, client: options.webhooks, now },
+      });
     }
     return {
       displayName: `script "${target.name}"`,

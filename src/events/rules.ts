@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
+import { parseTargetUrl } from "../http/outbound/target-url.ts";
 import { StoreError } from "../model/errors.ts";
 import { eventPatterns, type NotificationRule } from "../model/settings/notification.ts";
 import { seal, unseal } from "../secrets/seal.ts";
@@ -233,6 +234,8 @@ function parseWebhookUrl(text: string): string {
     );
   }
   url.hash = "";
+  if (parseTargetUrl(url.href) === undefined)
+    throw new NotificationError(`"${text}" is not a webhook URL: its host or path is not valid.`);
   return url.href;
 }
 

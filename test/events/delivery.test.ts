@@ -6,6 +6,7 @@ import type { Documents } from "../../src/engine/records.ts";
 import { type DelivererOptions, startDeliverer } from "../../src/events/delivery.ts";
 import { createLease } from "../../src/events/lease.ts";
 import { createNotificationRules, type NewRule, type NotificationRules } from "../../src/events/rules.ts";
+import { createWebhookClient } from "../../src/events/webhook-client.ts";
 import { openEngine } from "../../src/open.ts";
 import { until } from "../script/inside.ts";
 import { sampleBytes } from "../support/bytes.ts";
@@ -13,6 +14,7 @@ import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
 
 const bucket = "photos";
 const secretKey = () => new Uint8Array(32).fill(7);
+const webhooks = createWebhookClient({ allow: ["127.0.0.1"] });
 const times = { poll: 5, rules: 5, firstPause: 5, maxPause: 20, retry: 5 };
 
 interface Scene {
@@ -48,7 +50,7 @@ async function openScene(t: TestContext): Promise<Scene> {
     },
     deliver(options = {}) {
       const deliverer = startDeliverer({
-        ...{ engine, documents, secretKey, times, log: (line: string) => log.push(line) },
+        ...{ engine, documents, secretKey, webhooks, times, log: (line: string) => log.push(line) },
         ...options,
       });
       deliverers.push(deliverer);
@@ -157,6 +159,22 @@ test("events that are refused and older than the retention time are dropped, cou
   assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
 });
 
+test("a stored rule with a private address is not delivered, and its state says how to permit it", async (t) => {
+  const { add, put, deliver, log, rules, waiting } = await openScene(t);
+  const receiver = await openReceiver(t);
+  const { id } = await add(receiver);
+  await put("a");
+  const strict = deliver({ webhooks: createWebhookClient({ allow: [] }) });
+  await until(() => log.length > 0, "the failure is logged");
+  await strict.close();
+  const [{ progress } = {} as never] = await rules.list(bucket);
+  assert.match(progress.lastFailure!.what, /127\.0\.0\.1 is not public.*--webhook-allow 127\.0\.0\.1$/);
+  assert.equal(receiver.received.length, 0);
+  assert.equal(await waiting(id), 1);
+  deliver();
+  await receiver.took(1);
+});
+
 test("only one of several deliverers sends events, and another takes over after the first closes", async (t) => {
   const { add, put, deliver, documents } = await openScene(t);
   const receiver = await openReceiver(t);
@@ -198,6 +216,7 @@ test("invalid notification rules are refused with a message, and removing a rule
   const refusals: [NewRule, RegExp][] = [
     [webhook("ftp://example.com/"), /is not a webhook URL: use https/],
     [webhook("nothing"), /is not a webhook URL: use https/],
+    [webhook(`https://${"a.".repeat(130)}com/`), /is not a webhook URL: its host or path/],
     [webhook("https://user:secret@example.com/"), /must not contain a password/],
     [
       { ...webhook("https://example.com/"), events: ["changed"] },

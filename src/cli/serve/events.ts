@@ -2,20 +2,48 @@
 import { type Deliverer, startDeliverer } from "../../events/delivery.ts";
 import { type Delivery, formatSequencer } from "../../events/message.ts";
 import type { ScriptTargets } from "../../events/target.ts";
+import { createWebhookClient, type WebhookClient } from "../../events/webhook-client.ts";
+import { isLoopback } from "../../http/loopback.ts";
 import { errorMessage } from "../../model/errors.ts";
+import type { Mode } from "../../script/context.ts";
 import type { NotificationMessage } from "../../script/host/messages.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
 import type { Data } from "../store/open-store.ts";
+
+export const webhookOptions: Readonly<Record<string, Option>> = {
+  "webhook-allow": {
+    value: "HOST",
+    summary: "let webhooks reach this private host, address or CIDR range; default: public addresses only",
+    repeatable: true,
+  },
+};
+
+/** A developer's webhooks run on the same machine, if nobody else can reach the server. */
+const developerHosts = ["localhost", "127.0.0.0/8", "::1"];
+
+export function webhookClient({ options }: Invocation, mode: Mode): WebhookClient {
+  const given = options.texts("webhook-allow").flatMap((text) => text.split(",").map((part) => part.trim()));
+  const isOwnMachine = mode === "dev" && isLoopback(options.text("host") ?? "127.0.0.1");
+  try {
+    return createWebhookClient({ allow: isOwnMachine ? [...given, ...developerHosts] : given });
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(`--webhook-allow: ${error.message}`) : error;
+  }
+}
 
 export interface EventOptions {
   readonly data: Data;
+  readonly webhooks: WebhookClient;
   readonly server: ScriptServer | undefined;
   readonly log: (line: string) => void;
 }
 
-export function deliverEvents({ data, server, log }: EventOptions): Deliverer {
+export function deliverEvents({ data, webhooks, server, log }: EventOptions): Deliverer {
   const { engine, documents, secretKey } = data;
-  return startDeliverer({ engine, documents, secretKey, log, scripts: server && scriptTargets(server) });
+  const scripts = server && scriptTargets(server);
+  return startDeliverer({ engine, documents, secretKey, webhooks, log, scripts });
 }
 
 function scriptTargets({ scripts }: ScriptServer): ScriptTargets {

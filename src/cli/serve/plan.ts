@@ -1,4 +1,6 @@
 // Options of `store dev` and `store serve`, and the plan made from options and configurations.
+
+import type { WebhookClient } from "../../events/webhook-client.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { PortAddress } from "../../http/server/shared-listener.ts";
 import { readConfig } from "../../script/config/config.ts";
@@ -14,6 +16,7 @@ import {
   readOptions,
 } from "../store/script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console/console.ts";
+import { webhookClient, webhookOptions } from "./events.ts";
 import { limitOptions, portLimits, scriptLimit, uploadLimit } from "./limit-options.ts";
 import { numberOption, portOption, proxyOptions, trustedOption } from "./listen-options.ts";
 import { observationOptions } from "./observability.ts";
@@ -32,6 +35,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...consoleOptions,
   ...publicOptions,
   ...bucketSocketOptions,
+  ...webhookOptions,
   ...tlsOptions,
   ...proxyOptions,
   ...limitOptions,
@@ -55,6 +59,7 @@ export interface Plan extends PortAddress {
   readonly console: ConsoleSettings;
   readonly public: PublicSettings;
   readonly bucketSockets: readonly BucketSocket[];
+  readonly webhooks: WebhookClient;
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
@@ -81,6 +86,7 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
     console: consoleSettings(invocation, mode),
     public: publicSettings(invocation, mode),
     bucketSockets: bucketSocketSettings(invocation),
+    webhooks: webhookClient(invocation, mode),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
     limits: portLimits(invocation),

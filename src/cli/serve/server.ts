@@ -140,6 +140,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         scripts,
         publicPort: () => publicServer?.port(),
         serverNames: serverNames(plan),
+        webhooks: plan.webhooks,
         status,
       }),
     );
@@ -149,7 +150,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
       }),
     );
     track(await serveBucketSockets(plan.bucketSockets, { data, log, onExchange, commonPortOptions }));
-    track(deliverEvents({ data, server, log }));
+    track(deliverEvents({ data, webhooks: plan.webhooks, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };

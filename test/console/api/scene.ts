@@ -22,6 +22,7 @@ import type { Route } from "../../../src/console/route.ts";
 import { createRoutes } from "../../../src/console/routes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
+import { createWebhookClient } from "../../../src/events/webhook-client.ts";
 import { parseTrustedPeers } from "../../../src/http/server/forwarded.ts";
 import { listen } from "../../../src/http/server/listen.ts";
 import { openEngine } from "../../../src/open.ts";
@@ -63,12 +64,13 @@ export interface ApiScene {
 export interface ApiSceneOptions {
   readonly providers?: readonly ProviderOptions[];
   readonly trustedProxies?: readonly string[];
+  readonly webhookAllow?: readonly string[];
 }
 
 /** Opens a store with the bucket "bucket". */
 export async function apiScene(
   t: TestContext,
-  { providers: given = [], trustedProxies = [] }: ApiSceneOptions = {},
+  { providers: given = [], trustedProxies = [], webhookAllow = [] }: ApiSceneOptions = {},
 ): Promise<ApiScene> {
   const { engine, documents, auditLog } = await openEngine("memory:");
   await engine.createBucket("bucket");
@@ -87,6 +89,7 @@ export async function apiScene(
   const buckets = consoleBuckets({
     data: { engine, documents, secretKey: () => Buffer.alloc(32) } as unknown as Data,
     publicPort: () => 9002,
+    webhooks: createWebhookClient({ allow: webhookAllow }),
     serverNames: { names: ["console.example.net"], bases: ["localhost", "public.example.net"] },
   });
   const routes = createRoutes({

@@ -135,7 +135,7 @@ export async function openEventScene(
 
   return {
     async start() {
-      server = await scene.start("serve");
+      server = await scene.start("serve", { args: ["--webhook-allow", "127.0.0.1"] });
     },
     async kill(milliseconds) {
       await pause(milliseconds);

@@ -9,6 +9,7 @@ import {
   openSecret,
 } from "../../../events/rules.ts";
 import { createWebhook } from "../../../events/webhook.ts";
+import { createWebhookClient } from "../../../events/webhook-client.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
@@ -108,6 +109,7 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
     ...(secret === undefined ? [] : [["secret", secret] as [string, string]]),
   ]);
   if (secret !== undefined) output.note("Save the secret now: it is not shown again. It signs the messages.");
+  noteRefusal(output, rule);
 }
 
 async function list(invocation: Invocation, bucket: string): Promise<void> {
@@ -160,7 +162,10 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
       });
     }
     const secret = openSecret(secretKey(), bucket, rule);
-    const webhook = createWebhook({ url: target.url, secret, sender: { bucket, rule: id }, now: Date.now });
+    // Who runs this command may reach from this machine what it can; the server may not.
+    const client = createWebhookClient({ allow: "all" });
+    const sender = { bucket, rule: id };
+    const webhook = createWebhook({ url: target.url, secret, sender, client, now: Date.now });
     try {
       await webhook.test();
       return webhook.displayName;
@@ -175,6 +180,12 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
   });
   if (output.isJson) await output.json({ bucket, rule: id, delivered: true });
   else await output.line(`The webhook at ${shown} accepted the test message.`);
+}
+
+/** A server delivers to public addresses only, unless it was started with --webhook-allow. */
+function noteRefusal(output: Output, { target }: NotificationRule): void {
+  if (target.kind === "webhook" && createWebhookClient({ allow: [] }).refusal(target.url) !== undefined)
+    output.note(`This host is not public: start the server with --webhook-allow ${new URL(target.url).host}`);
 }
 
 async function withRules<T>(

@@ -13,6 +13,7 @@ import {
   openSecret,
 } from "../../../events/rules.ts";
 import { createWebhook } from "../../../events/webhook.ts";
+import type { WebhookClient } from "../../../events/webhook-client.ts";
 import { errorMessage, StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
@@ -27,9 +28,11 @@ export interface ConsoleBucketsOptions {
   readonly data: Data;
   readonly publicPort: () => number | undefined;
   readonly serverNames: ServerNames;
+  readonly webhooks: WebhookClient;
 }
 
-export function consoleBuckets({ data, publicPort, serverNames }: ConsoleBucketsOptions): ConsoleBuckets {
+export function consoleBuckets(options: ConsoleBucketsOptions): ConsoleBuckets {
+  const { data, publicPort, serverNames, webhooks } = options;
   const { engine, documents, secretKey } = data;
   const rules = createNotificationRules(engine, documents, secretKey);
   return {
@@ -57,15 +60,23 @@ export function consoleBuckets({ data, publicPort, serverNames }: ConsoleBuckets
     addNotification: (bucket, given) =>
       withConsoleErrors(async () => {
         const target = toTarget(given);
+        // Only what the URL shows: a lookup would tell names of the server's network.
+        const refusal = target.kind === "webhook" ? webhooks.refusal(target.url) : undefined;
+        if (refusal !== undefined)
+          throw new NotificationError(`Webhook "${target.url}" is refused: ${refusal}.`);
         const { rule, secret } = await rules.add(bucket, { ...given, target, keep: defaultKeep });
         return { id: rule.id, secret: secret ?? null };
       }),
     removeNotification: (bucket, id) => rules.remove(bucket, id),
-    testNotification: (bucket, id) => withConsoleErrors(() => testRule(data, bucket, id)),
+    testNotification: (bucket, id) => withConsoleErrors(() => testRule(options, bucket, id)),
   };
 }
 
-async function testRule({ engine, secretKey }: Data, bucket: string, id: string): Promise<void> {
+async function testRule(
+  { data: { engine, secretKey }, webhooks }: ConsoleBucketsOptions,
+  bucket: string,
+  id: string,
+): Promise<string | undefined> {
   const found = await engine.bucket(bucket);
   if (found === undefined) throw new StoreError("NoSuchBucket");
   const rule = found.settings.notifications?.find((one) => one.id === id);
@@ -75,16 +86,13 @@ async function testRule({ engine, secretKey }: Data, bucket: string, id: string)
       hint: "Upload an object to the bucket, and read the log of the script.",
     });
   const secret = openSecret(secretKey(), bucket, rule);
-  const webhook = createWebhook({
-    url: rule.target.url,
-    secret,
-    sender: { bucket, rule: id },
-    now: Date.now,
-  });
+  const sender = { bucket, rule: id };
+  const webhook = createWebhook({ url: rule.target.url, secret, sender, client: webhooks, now: Date.now });
   try {
     await webhook.test();
+    return undefined;
   } catch (error) {
-    throw new ConsoleError(409, `The webhook did not accept the test message: ${errorMessage(error)}.`);
+    return errorMessage(error);
   } finally {
     webhook.close();
   }

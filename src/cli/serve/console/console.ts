@@ -4,6 +4,7 @@ import { createAuditRecorder } from "../../../audit/audit-log.ts";
 import type { ProviderOptions } from "../../../console/auth/providers.ts";
 import { newToken } from "../../../console/auth/tokens.ts";
 import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../../console/server.ts";
+import type { WebhookClient } from "../../../events/webhook-client.ts";
 import type { PortOptions } from "../../../http/port-options.ts";
 import type { PortAddress } from "../../../http/server/shared-listener.ts";
 import type { ServerNames } from "../../../model/settings/publication.ts";
@@ -52,11 +53,12 @@ export interface ServeConsoleOptions
   /** Port of public buckets; undefined while it is closed. */
   readonly publicPort: () => number | undefined;
   readonly serverNames: ServerNames;
+  readonly webhooks: WebhookClient;
 }
 
 export async function serveConsole(
   { host, port, whenTaken, url, providers }: ConsoleSettings,
-  { data, mode, s3, publicPort, serverNames, commonPortOptions, ...given }: ServeConsoleOptions,
+  { data, mode, s3, publicPort, serverNames, webhooks, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
@@ -74,7 +76,7 @@ export async function serveConsole(
     recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
     audit: data.auditLog,
     keys: consoleKeys(data, s3.uses),
-    buckets: consoleBuckets({ data, publicPort, serverNames }),
+    buckets: consoleBuckets({ data, publicPort, serverNames, webhooks }),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
     s3: s3.presign,

@@ -21,7 +21,8 @@ export interface ConsoleBuckets {
   addNotification(bucket: string, rule: NewNotification): Promise<NewNotificationDocument>;
   /** False if the rule does not exist. */
   removeNotification(bucket: string, id: string): Promise<boolean>;
-  testNotification(bucket: string, id: string): Promise<void>;
+  /** Returns why the webhook did not accept a test message; undefined if it did. */
+  testNotification(bucket: string, id: string): Promise<string | undefined>;
 }
 
 export interface ParsedPolicy {

@@ -1,8 +1,11 @@
-// Routes for the notification rules of a bucket.
+// Routes for the notification rules of a bucket. Why a webhook did not accept a message is shown to
+// administrators of the store only: others could explore the server's network with it.
 import { isFields } from "../../../model/shape.ts";
+import { allows } from "../../auth/roles.ts";
+import type { Session } from "../../auth/sessions.ts";
 import { ConsoleError, json, noContent } from "../../response.ts";
 import type { Fields, Route } from "../../route.ts";
-import type { NotificationsDocument } from "../../wire-bucket.ts";
+import type { NotificationDocument, NotificationsDocument } from "../../wire-bucket.ts";
 import type { ConsoleBuckets, NewNotification } from "./console-buckets.ts";
 
 const path = "/api/notifications";
@@ -13,9 +16,10 @@ export function notificationRoutes(buckets: ConsoleBuckets): readonly Route[] {
       method: "GET",
       path,
       needs: { right: "view", on: "bucket", in: "query" },
-      async run({ query }) {
+      async run({ query, session }) {
         const rules = await buckets.listNotifications(query.text("bucket"));
-        return json({ rules, events: buckets.events } satisfies NotificationsDocument);
+        const shown = seesReasons(session) ? rules : rules.map(withoutReason);
+        return json({ rules: shown, events: buckets.events } satisfies NotificationsDocument);
       },
     },
     {
@@ -40,13 +44,23 @@ export function notificationRoutes(buckets: ConsoleBuckets): readonly Route[] {
       method: "POST",
       path: `${path}/test`,
       needs: { right: "administer", on: "bucket", in: "body" },
-      async run({ fields }) {
+      async run({ fields, session }) {
         const given = await fields();
-        await buckets.testNotification(given.text("bucket"), given.text("id"));
-        return noContent();
+        const reason = await buckets.testNotification(given.text("bucket"), given.text("id"));
+        if (reason === undefined) return noContent();
+        const details = seesReasons(session) ? `: ${reason}` : "";
+        throw new ConsoleError(409, `The webhook did not accept the test message${details}.`);
       },
     },
   ];
+}
+
+function seesReasons({ permissions }: Session): boolean {
+  return allows(permissions, "administer");
+}
+
+function withoutReason({ lastFailure, ...rule }: NotificationDocument): NotificationDocument {
+  return { ...rule, lastFailure: lastFailure && { ...lastFailure, what: "not accepted" } };
 }
 
 export function noSuchRule(): ConsoleError {

@@ -9,6 +9,7 @@ import type {
 } from "../../../../src/console/wire-bucket.ts";
 import type { ChangedDocument, SettingsDocument } from "../../../../src/console/wire-settings.ts";
 import type { BucketsDocument, ObjectDocument } from "../../../../src/console/wire-types.ts";
+import { openReceiver } from "../../../events/receiver.ts";
 import { type ApiScene, apiScene } from "../scene.ts";
 
 const query = { bucket: "bucket" };
@@ -154,6 +155,28 @@ test("notification rules are added, listed without their secret, and removed", a
   await scene.get("DELETE /api/notifications", { query: { ...query, id: "hook" } });
   await scene.refused(404, "DELETE /api/notifications", { query: { ...query, id: "hook" } });
   assert.deepEqual(scene.audited, ["change notifications bucket", "change notifications bucket"]);
+});
+
+test("webhooks to private hosts are refused, and only administrators of the store see why a test failed", async (t) => {
+  const scene = await apiScene(t, { webhookAllow: ["127.0.0.1"] });
+  const owner = await scene.signIn({ buckets: { bucket: "administrator" } });
+  const rule = (name: string) => ({ bucket: "bucket", id: "hook", target: { kind: "webhook", name } });
+  for (const host of ["10.0.0.5", "169.254.169.254", "0.0.0.0", "0", "2130706434", "0x7f.2", "[::1]"]) {
+    const message = await owner.refused(400, "POST /api/notifications", { json: rule(`http://${host}/`) });
+    assert.match(message, /is not public/, host);
+  }
+  const receiver = await openReceiver(t);
+  receiver.answer = () => 404;
+  await owner.get("POST /api/notifications", { json: rule(receiver.url) });
+  const test = { json: { bucket: "bucket", id: "hook" } };
+  const brief = await owner.refused(409, "POST /api/notifications/test", test);
+  assert.equal(brief, "The webhook did not accept the test message.");
+  assert.match(await scene.refused(409, "POST /api/notifications/test", test), /with status 404\.$/);
+  const state = { delivered: 0, dropped: 0, lastFailure: { time: 1, what: "it refused the connection" } };
+  await scene.documents.put("delivery progress", "bucket/hook", JSON.stringify(state), undefined);
+  const shown = (text: string) => (JSON.parse(text) as NotificationsDocument).rules[0]!.lastFailure!.what;
+  assert.equal(shown((await owner.ask("GET /api/notifications", { query })).text), "not accepted");
+  assert.match(shown((await scene.ask("GET /api/notifications", { query })).text), /refused the connection/);
 });
 
 test("access lists keys and users only for administrators of the store", async (t) => {
