@@ -13,6 +13,11 @@ export function isAcceptedRegion(region: string, configured: string | undefined)
   return configured === undefined ? isRegion(region) : region === configured;
 }
 
+/** As in S3, creating one's own bucket again is an error, except in these regions. */
+export function mayCreateAgain(region: string | undefined): boolean {
+  return region === undefined || region === defaultRegion || region === "us-east-1";
+}
+
 export function isRegion(text: string): boolean {
   return wellFormed.test(text);
 }

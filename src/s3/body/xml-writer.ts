@@ -16,8 +16,9 @@ export function xmlDocumentIn(otherNamespace: string, name: string, value: XmlVa
   return declaration + write([name, value, `xmlns="${otherNamespace}"`]);
 }
 
+/** As in S3, quotes in errors are not escaped: clients search error messages for conditions. */
 export function errorDocument(children: readonly XmlElement[]): string {
-  return declaration + write(["Error", children]);
+  return declaration + write(["Error", children]).replaceAll("&quot;", '"');
 }
 
 function write([name, value, attributes]: XmlElement): string {

@@ -11,7 +11,7 @@ import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response }
 import { type ErrorCode, S3Error } from "../errors.ts";
 import { isPublicAcl, refusePublicAcl } from "../headers/acl.ts";
 import { readTags } from "../headers/tags.ts";
-import { defaultRegion, isAcceptedRegion } from "../regions.ts";
+import { defaultRegion, isAcceptedRegion, mayCreateAgain } from "../regions.ts";
 import { numberParameter } from "./listing.ts";
 import { parseOwnership } from "./settings/acl.ts";
 
@@ -63,6 +63,7 @@ export async function createBucket(call: Call): Promise<S3Response> {
     const isTaken = error instanceof StoreError && error.reason === "BucketConflict";
     const existing = isTaken ? await engine.bucket(name) : undefined;
     if (existing?.account !== caller.account) throw error;
+    if (!mayCreateAgain(settings.region)) throw new S3Error("BucketAlreadyOwnedByYou");
     if (isLocked && existing.settings.objectLock === undefined) throw existsWithoutLock();
     return createdResponse(name);
   }

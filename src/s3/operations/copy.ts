@@ -93,7 +93,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     customerKey,
     encryption,
     condition,
-    checksums: algorithm === undefined ? toExpectedChecksums(record) : [{ algorithm }],
+    checksums: algorithm === undefined ? copiedChecksums(record) : [{ algorithm }],
     tags: replacesTags ? givenTags : record.tags,
     lock,
   });
@@ -258,7 +258,8 @@ function bytesSource({ bytes }: FoundObject) {
   return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
 }
 
-/** The copy gets checksums of the same algorithms as the source; they are computed again. */
-function toExpectedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
-  return s3Algorithms.filter((one) => checksums[one] !== undefined).map((algorithm) => ({ algorithm }));
+/** The checksums of the source are computed again. As in S3, a source without any gets a CRC64NVME. */
+function copiedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
+  const found = s3Algorithms.filter((one) => checksums[one] !== undefined);
+  return (found.length === 0 ? (["crc64nvme"] as const) : found).map((algorithm) => ({ algorithm }));
 }

@@ -79,7 +79,7 @@ export async function preflight(engine: Engine, http: HttpRequest, bucket: strin
   }
   const headers = preflightHeaders(await readCorsRules(engine, bucket), http);
   if (headers === undefined) {
-    throw new S3Error("CORSForbidden", {
+    throw new S3Error("AccessForbidden", {
       message:
         "CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
     });

@@ -1,6 +1,6 @@
 // ListObjects, ListObjectsV2 and ListMultipartUploads.
 import type { Listing } from "../../engine/engine.ts";
-import { encodePath, encodeText } from "../../http/sigv4.ts";
+import { encodePath } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -171,7 +171,7 @@ export async function listMultipartUploads(call: Call): Promise<S3Response> {
     ["NextKeyMarker", isTruncated ? text(page.next!.key) : undefined],
     ["NextUploadIdMarker", isTruncated ? page.next!.id : undefined],
     ["Prefix", text(prefix)],
-    ["Delimiter", delimiter === "" ? undefined : encodeDelimiter(given, delimiter)],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["MaxUploads", limit],
     ["IsTruncated", isTruncated],
     ["EncodingType", given.encoding],
@@ -191,8 +191,4 @@ export async function listMultipartUploads(call: Call): Promise<S3Response> {
     ),
     ...prefixElements(page.prefixes, text),
   ]);
-}
-
-function encodeDelimiter({ encoding }: ListParameters, value: string): string {
-  return encoding === "url" ? encodeText(value) : value;
 }

@@ -199,6 +199,14 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
     await refused(client.send(new HeadObjectCommand({ Bucket, Key: "wrong" })), "NotFound", 404);
   });
 
+  await t.test("a copy of an object without a checksum gets a CRC64NVME", async () => {
+    const call = (raw: Raw) => sendRaw(s3.url, signRaw(s3.url, raw, { key: s3.key, form: "header" }));
+    await call({ method: "PUT", path: "/bucket/bare", body: Buffer.from("123456789") });
+    const headers = { "x-amz-copy-source": "/bucket/bare" };
+    const copied = await call({ method: "PUT", path: "/bucket/summed", headers });
+    assert.match(copied.text, /<ChecksumCRC64NVME>rosUhgp5mIg=<.*<ChecksumType>FULL_OBJECT</);
+  });
+
   await t.test("aws-chunked bodies are decoded before they are stored, in every streaming form", async () => {
     const body = randomBytes(20_000);
     for (const [form, { hasTrailer }] of Object.entries(streamingForms)) {

@@ -51,5 +51,5 @@ test("the quota of an account covers the buckets that its keys create", async (t
   assert.deepEqual(outcome(await put("/one/a")), accepted);
   const answer = await put("/two/a");
   assert.deepEqual(outcome(answer), refused);
-  assert.match(answer.text, /The quota of the account &quot;team&quot; is used up/);
+  assert.match(answer.text, /The quota of the account "team" is used up/);
 });

@@ -84,7 +84,9 @@ test("CORS rules are stored and applied to preflight requests and responses", as
   assert.equal(app.headers.get("access-control-allow-methods"), "GET, PUT");
   assert.equal(app.headers.get("access-control-allow-headers"), "x-amz-date, content-type");
   assert.equal(app.headers.get("access-control-max-age"), "600");
-  assert.equal((await preflight("https://other.org", "PUT")).status, 403);
+  const forbidden = await preflight("https://other.org", "PUT");
+  assert.equal(forbidden.status, 403);
+  assert.match(await forbidden.text(), /<Code>AccessForbidden</);
   assert.equal((await preflight("https://app.example.com", "PUT", "x-other")).status, 403);
   assert.equal((await preflight("https://other.org", "GET")).headers.get("access-control-allow-origin"), "*");
 

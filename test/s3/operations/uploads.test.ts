@@ -49,6 +49,10 @@ test("the AWS SDK can create, list and complete multipart uploads", async (t) =>
         Uploads?.map((one) => [one.Key, one.UploadId]),
         [[Key, UploadId]],
       );
+      const encoded = await client.send(
+        new ListMultipartUploadsCommand({ Bucket, Delimiter: "/", EncodingType: "url" }),
+      );
+      assert.equal(encoded.Delimiter, "/", "as in keys, a slash is not encoded");
       const listed = await client.send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 2 }));
       assert.deepEqual(
         listed.Parts?.map(({ Size }) => Size),
