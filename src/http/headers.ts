@@ -52,7 +52,9 @@ export function parseHttpDate(value: string | null): number | undefined {
   const text = value?.trim() ?? "";
   const withZone = imfOrRfc850.test(text) ? text : asctime.test(text) ? `${text} GMT` : "";
   const time = Date.parse(withZone);
-  return Number.isNaN(time) ? undefined : time;
+  const day = Number(/\d+/.exec(withZone)?.[0]);
+  // Date.parse accepts February 31st and returns a day in March.
+  return new Date(time).getUTCDate() === day ? time : undefined;
 }
 
 /** Parses one range. A malformed range or several ranges are ignored (RFC 9110 14.2). */

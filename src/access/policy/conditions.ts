@@ -1,4 +1,5 @@
 // Parses the conditions of a statement, and evaluates them with the values of a request.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import { isFields } from "../../model/shape.ts";
 import { createNetworkMatcher, parseNetwork } from "./addresses.ts";
 import { type ConditionKey, parseConditionKey, type ValueKind } from "./condition-keys.ts";
@@ -128,13 +129,9 @@ function parseNumber(text: string): number | undefined {
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined;
 }
 
-const isoDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
-
 /** A date of ISO 8601, or seconds since the epoch. */
 function parseDate(text: string): number | undefined {
-  if (/^\d{1,12}$/.test(text)) return Number(text) * 1000;
-  const time = isoDate.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
+  return /^\d{1,12}$/.test(text) ? Number(text) * 1000 : parseIsoTime(text);
 }
 
 /** Cost of a condition beside the characters of its values. */

@@ -1,8 +1,8 @@
 // Parses times on the command line: ISO 8601, a date, or a duration before or after now.
 import { parseDuration } from "../../access/grants.ts";
+import { isCalendarDate } from "../../model/iso-time.ts";
 import { parseOrUsageError, usageError } from "./command-error.ts";
 
-const date = /^(\d{4})-(\d\d)-(\d\d)$/;
 /** A space instead of the T is allowed, because tables print times in this way. */
 const dateTime = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?$/;
 const duration = /^\d+[a-z]+$/i;
@@ -29,17 +29,10 @@ export function parseFutureTime(name: string, text: string, now = Date.now()): n
 /** Times without a zone are local times, like the times that commands print on a terminal. */
 function parseInstant(name: string, text: string, relative: string): number {
   const [, day, clock, zone = ""] = dateTime.exec(text) ?? [];
-  const isDate = date.test(text);
-  const time = isDate ? Date.parse(`${text}T00:00`) : Date.parse(`${day}T${clock}${zone}`);
-  // Date.parse accepts February 30th and returns a day in March.
-  if (!Number.isNaN(time) && isCalendarDate(isDate ? text : (day ?? ""))) return time;
+  const time = day === undefined ? Date.parse(`${text}T00:00`) : Date.parse(`${day}T${clock}${zone}`);
+  if (!Number.isNaN(time) && isCalendarDate(day ?? text)) return time;
   throw usageError(
     `${name} needs a time, not "${text}".`,
     `Write a time such as 2026-11-15T12:00:00Z, a date such as 2026-11-15, or ${relative}.`,
   );
-}
-
-function isCalendarDate(text: string): boolean {
-  const [, year, month, day] = (date.exec(text) ?? []).map(Number);
-  return new Date(Date.UTC(year!, month! - 1, day)).getUTCDate() === day;
 }

@@ -1,5 +1,6 @@
 // Settings that S3 does not have: lock rules, the quota and the publication of a bucket. Their
 // documents have the field names of R2, of `store quota` and of `store bucket public`.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import type { LockCondition, LockRule } from "../../model/lock.ts";
 import type { Publication } from "../../model/settings/publication.ts";
 import { parseQuota } from "../../model/settings/quota.ts";
@@ -65,7 +66,8 @@ function parseCondition(value: unknown, at: string): LockCondition {
   const { type, maxAgeSeconds, date } = given;
   if (type === "Indefinite") return { kind: "indefinite" };
   if (type === "Age" && typeof maxAgeSeconds === "number") return { kind: "age", seconds: maxAgeSeconds };
-  if (type === "Date" && isText(date, maxText)) return { kind: "date", date: Date.parse(date) };
+  if (type === "Date" && isText(date, maxText))
+    return { kind: "date", date: parseIsoTime(date) ?? Number.NaN };
   throw usageError(`"${at}" is not a condition; nothing was changed.`, [
     'Write {"type": "Age", "maxAgeSeconds": 86400}, {"type": "Date", "date": "2030-01-01"} or {"type": "Indefinite"}.',
   ]);

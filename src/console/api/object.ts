@@ -5,6 +5,7 @@ import { encodePath } from "../../http/sigv4.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
+import { parseIsoTime } from "../../model/iso-time.ts";
 import { limits } from "../../model/limits.ts";
 import { metadataHeaders } from "../../model/metadata.ts";
 import type { HttpMetadata, ObjectRecord } from "../../model/object.ts";
@@ -212,8 +213,8 @@ function parseHttpMetadata(given: Fields): HttpMetadata {
     if (/[\r\n\0]/.test(value)) throw new ConsoleError(400, `"${name}" must be one line.`);
   }
   if (cacheExpiry === "") return Object.fromEntries(entries);
-  const expiry = Date.parse(cacheExpiry);
-  if (Number.isNaN(expiry))
+  const expiry = parseIsoTime(cacheExpiry);
+  if (expiry === undefined)
     throw new ConsoleError(400, '"Expires" must be a date, such as 2027-01-31T12:00Z.');
   return { ...Object.fromEntries(entries), cacheExpiry: expiry };
 }

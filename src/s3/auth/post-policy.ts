@@ -1,4 +1,5 @@
 // Checks the fields of a POST form against its policy. Every field must match a condition.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import { S3Error } from "../errors.ts";
 
 interface Policy {
@@ -68,12 +69,14 @@ function readPolicy(encoded: string): Policy {
     throw new S3Error("InvalidPolicyDocument", { message: "Invalid Policy: Invalid JSON.", cause });
   }
   const { expiration, conditions } = (parsed ?? {}) as { expiration?: unknown; conditions?: unknown };
-  const time = typeof expiration === "string" ? Date.parse(expiration) : Number.NaN;
-  const isIso =
-    typeof expiration === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(expiration);
-  if (!isIso || Number.isNaN(time)) throw invalid("Policy missing or invalid expiration.");
+  const time = isExpiration(expiration) ? parseIsoTime(expiration) : undefined;
+  if (time === undefined) throw invalid("Policy missing or invalid expiration.");
   if (!Array.isArray(conditions)) throw invalid("Policy missing conditions.");
   return { expiration: time, conditions: conditions.flatMap(readCondition) };
+}
+
+function isExpiration(value: unknown): value is string {
+  return typeof value === "string" && /T\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 }
 
 function readCondition(condition: unknown): Condition[] {

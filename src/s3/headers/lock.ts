@@ -1,11 +1,11 @@
 // Object Lock in the headers of requests and responses.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import type { ObjectLock, Retention, RetentionMode } from "../../model/lock.ts";
 import { canRemoveProtection } from "../auth/authorize.ts";
 import { checksumHeader, s3Algorithms } from "../body/checksums.ts";
 import type { Call } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
-import { parseIsoTime } from "./versions.ts";
 
 const modeHeader = "x-amz-object-lock-mode";
 const untilHeader = "x-amz-object-lock-retain-until-date";

@@ -1,6 +1,7 @@
 // Version ids and delete markers in the headers of requests and responses.
 import { parseHttpDate } from "../../http/headers.ts";
 import type { Bucket } from "../../model/bucket.ts";
+import { parseIsoTime } from "../../model/iso-time.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type DeleteMarker, nullVersion, type Version, versionId } from "../../model/version.ts";
 import { type Call, httpTime } from "../call.ts";
@@ -82,13 +83,6 @@ export function missingObject({ key, version, method, marker }: Missing): S3Erro
 }
 
 export const asOfHeader = "x-store-as-of";
-const isoTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
-
-/** Parses a time in ISO 8601. A date without a time is midnight UTC. */
-export function parseIsoTime(text: string): number | undefined {
-  const time = isoTime.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
-}
 
 /** Returns the time of x-store-as-of, at which a versioned bucket is read. */
 export function readTime({

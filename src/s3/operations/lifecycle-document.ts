@@ -1,4 +1,5 @@
 // Reads and writes the Rule elements of a lifecycle configuration.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import type { LifecycleRule, NoncurrentWhen, When } from "../../model/settings/lifecycle.ts";
 import { childText, findChild, findChildren, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
@@ -85,8 +86,7 @@ function readWhen(node: XmlNode): When {
   const [days, date] = [childText(node, "Days"), childText(node, "Date")];
   if ((days === undefined) === (date === undefined)) throw new S3Error("MalformedXML");
   if (days !== undefined) return { days: parseDays(days) };
-  const text = date!.trim();
-  return { date: /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN };
+  return { date: parseIsoTime(date!.trim()) ?? Number.NaN };
 }
 
 function parseDays(text: string | undefined): number {

@@ -1,4 +1,5 @@
 // Object Lock: the configuration of a bucket, and retention and legal hold of versions.
+import { parseIsoTime } from "../../model/iso-time.ts";
 import type { ObjectLockSetting, Retention } from "../../model/lock.ts";
 import { canRemoveProtection } from "../auth/authorize.ts";
 import { checkDocument } from "../body/checksums.ts";
@@ -8,7 +9,7 @@ import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { formatMode, parseMode, readBypass, requireChecksum } from "../headers/lock.ts";
-import { parseIsoTime, versionHeaders } from "../headers/versions.ts";
+import { versionHeaders } from "../headers/versions.ts";
 import { findObject } from "./find-object.ts";
 
 const daysInYear = 365;

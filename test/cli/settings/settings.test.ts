@@ -113,6 +113,23 @@ test("get prints the document that set accepts, for every setting, and delete re
   }
 });
 
+test("a rule that names a day that no month has is refused", async (t) => {
+  const { directory, write } = await openBucket(t);
+  const refuse = async (setting: string, document: unknown) => {
+    const command = ["bucket", setting, "set", "photos", await write(document)];
+    const { code, stderr } = await runInProcess(command, { directory });
+    assert.equal(code, 2, stderr);
+    return stderr;
+  };
+  for (const date of ["2026-11-31", "March 1, 2030", "2030-01-01T00:00:00"]) {
+    const condition = { type: "Date", date };
+    const rules = { rules: [{ id: "until", enabled: true, prefix: "", condition }] };
+    assert.match(await refuse("lock", rules), /Write a date/, date);
+  }
+  const rule = { ID: "a", Status: "Enabled", Filter: { Prefix: "" }, Expiration: { Date: "2026-11-31" } };
+  await refuse("lifecycle", { Rules: [rule] });
+});
+
 test("versioning and Object Lock are set as documents and cannot be deleted", async (t) => {
   const { directory, store, write, settings } = await openBucket(t);
   await store("bucket", "versioning", "set", "photos", await write({ Status: "Suspended" }));

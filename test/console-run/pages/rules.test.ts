@@ -26,6 +26,8 @@ inBrowser("Rules", async (t, browser) => {
     await looksRight(page, "rules-wrong");
     await days.fill("");
     await added.getByText("At least one action needs to be specified in a rule").waitFor();
+    await days.fill("2027-02-31");
+    await added.getByText("Write a date, such as 2027-01-31.").waitFor();
     await days.fill("2027-01-31");
     await added.getByLabel("Key prefix").fill("logs/");
     await added.getByLabel("Name").fill("Default Multipart Abort Rule");
@@ -109,6 +111,8 @@ inBrowser("Rules", async (t, browser) => {
     await rules.getByLabel("Name").fill("contracts");
     await rules.getByLabel("Key prefix").fill("contracts/");
     await rules.getByLabel("Locked").selectOption("date");
+    await rules.getByText("Write a date, such as 2027-01-31.").waitFor();
+    await rules.getByLabel("Date").fill("2030-02-30");
     await rules.getByText("Write a date, such as 2027-01-31.").waitFor();
     await rules.getByLabel("Date").fill("2030-01-01");
     await rules.getByText("Not saved yet.").waitFor();

@@ -184,6 +184,13 @@ test("tags of an object are replaced, and stay when its metadata is edited", asy
   const object = await scene.get<ObjectDocument>("GET /api/object", { query });
   assert.deepEqual(object.tags, { team: "blue" });
   const { etag, storageClass } = object;
-  await scene.get("POST /api/object/metadata", { json: { bucket, key: "a", etag, storageClass } });
+  const metadata = { bucket, key: "a", etag, storageClass };
+  for (const cacheExpiry of ["2026-11-31", "soon"])
+    await scene.refused(400, "POST /api/object/metadata", {
+      json: { ...metadata, httpMetadata: { cacheExpiry } },
+    });
+  await scene.get("POST /api/object/metadata", {
+    json: { ...metadata, httpMetadata: { cacheExpiry: "2027-01-31" } },
+  });
   assert.deepEqual((await scene.get<ObjectDocument>("GET /api/object", { query })).tags, { team: "blue" });
 });

@@ -86,6 +86,8 @@ test("a governance retention keeps a version until it is bypassed by a key with 
   const version = await put("a", "one");
   const query = `versionId=${version}`;
   assertRefused(await request("GET", "a", { query: "retention" }), [404, "NoSuchObjectLockConfiguration"]);
+  const noDay = retention("GOVERNANCE", "2026-11-31T00:00:00Z");
+  assertRefused(await retain(scene, noDay), [400, "MalformedXML"]);
   const until = inDays(2);
   assert.equal((await retain(scene, retention("GOVERNANCE", until))).status, 200);
   const read = await request("GET", "a", { query: `retention&${query}` });

@@ -89,8 +89,20 @@ export function whenFrom(text) {
   const typed = text.trim();
   if (typed === "") return undefined;
   if (!/^\d{4}-/.test(typed)) return { days: numberFrom(typed) };
-  const date = Date.parse(`${typed}T00:00:00Z`);
-  return { date: Number.isNaN(date) ? null : date };
+  return { date: dateFrom(typed) };
+}
+
+/**
+ * Parses a date, or a time in ISO 8601. Null for a day that no month has, such as 2026-11-31, for
+ * which `Date.parse` returns a day of the next month.
+ *
+ * @param {string} text
+ */
+export function dateFrom(text) {
+  const [day = ""] = /^\d{4}-\d\d-\d\d/.exec(text) ?? [];
+  const [start, time] = [Date.parse(day), Date.parse(text)];
+  if (Number.isNaN(start) || Number.isNaN(time)) return null;
+  return new Date(start).toISOString().startsWith(day) ? time : null;
 }
 
 /** @param {unknown} when */

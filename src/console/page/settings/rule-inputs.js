@@ -1,6 +1,6 @@
 // Inputs of rules with several parts: tags, ages of noncurrent versions, and the end of a lock.
 import { h } from "../elements/dom.js";
-import { numberFrom } from "../pages/rule-fields.js";
+import { dateFrom, numberFrom } from "../pages/rule-fields.js";
 
 /** @typedef {{ input: HTMLElement, element: HTMLElement, value: () => unknown }} RuleInput */
 /** @typedef {Record<string, unknown>} InputProps properties of the first input */
@@ -102,6 +102,6 @@ function endText({ kind, seconds, date }) {
  */
 function parseCondition(kind, text) {
   if (kind === "indefinite") return { kind };
-  if (kind === "date") return { kind, date: /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : null };
+  if (kind === "date") return { kind, date: dateFrom(text) };
   return { kind, seconds: /^\d+(\.\d+)?$/.test(text) ? Math.round(Number(text) * daySeconds) : null };
 }
