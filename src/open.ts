@@ -1,5 +1,6 @@
 // Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
 // Only the adapter of that location is loaded.
+import process from "node:process";
 import { type AuditLog, createAuditRecorder } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";

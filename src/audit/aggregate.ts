@@ -1,5 +1,6 @@
 // Combines audit entries of the same kind, so that a client that repeats a request cannot fill the
 // log: the first is recorded at once, later ones after an interval, with their number.
+import { clearTimeout, setTimeout } from "node:timers";
 import type { AuditEntry, RecordAudit } from "./audit-log.ts";
 
 export type AggregatedEntry = Omit<AuditEntry, "time" | "count">;

@@ -1,5 +1,6 @@
 // The hash chain of the audit log: each entry has a number, the hash of the entry before it, and its
 // own hash, the SHA-256 of its line without the hash.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { AuditEntry } from "./audit-log.ts";
 

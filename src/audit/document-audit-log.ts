@@ -1,6 +1,7 @@
 // The audit log of a store without a directory: one document per entry, named by its number. A
 // document is created only if it does not exist, so servers append to one chain. Documents of the
 // kind "act" are entries of versions without a chain; their names start with the time.
+import { Buffer } from "node:buffer";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Document, Documents } from "../engine/records.ts";
 import { isCount, isFields, isText } from "../model/shape.ts";

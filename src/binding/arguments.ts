@@ -1,5 +1,6 @@
 // Converts arguments of scripts to arguments of the engine. Invalid arguments throw a TypeError or
 // a RangeError before any work is done.
+import { Buffer } from "node:buffer";
 import { types } from "node:util";
 import { conditionFromHeaders, metadataFromHeaders, rangeFromHeader } from "../http/headers.ts";
 import {
@@ -13,6 +14,9 @@ import { limits } from "../model/limits.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";
 import type { RangeRequest } from "../model/range.ts";
+
+/** Taken at load, because scripts replace globals; it recognizes the Headers of scripts too. */
+const { Headers } = globalThis;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

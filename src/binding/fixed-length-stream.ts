@@ -1,5 +1,6 @@
 // FixedLengthStream: a transform stream that declares its length in advance, for `put`.
 import { Readable } from "node:stream";
+import { type ReadableStream, TransformStream } from "node:stream/web";
 
 const lengths = new WeakMap<ReadableStream, number>();
 

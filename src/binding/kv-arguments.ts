@@ -1,4 +1,6 @@
 // Converts arguments of key-value methods to arguments of the engine.
+import { Buffer } from "node:buffer";
+import { ReadableStream } from "node:stream/web";
 import type { Source } from "../engine/engine.ts";
 import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";

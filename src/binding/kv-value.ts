@@ -1,4 +1,5 @@
 // Reads the value of a key as the requested type.
+import { Buffer } from "node:buffer";
 import type { KeyValueEntry } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { StoreObjectBody } from "./object-body.ts";

@@ -1,4 +1,7 @@
 // An object with its body. The body is read from the engine on demand, and only once.
+import { Blob, Buffer } from "node:buffer";
+import { ReadableStream } from "node:stream/web";
+import { TextDecoder } from "node:util";
 import type { ObjectBytes } from "../engine/engine.ts";
 import { attachAction } from "../model/errors.ts";
 import type { ObjectRecord } from "../model/object.ts";

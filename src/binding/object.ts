@@ -5,6 +5,9 @@ import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
+/** Taken at load, because scripts replace globals; it recognizes the Headers of scripts too. */
+const { Headers } = globalThis;
+
 /** The kinds of metadata that list returns; other methods always return all kinds. */
 export interface IncludedMetadata {
   readonly http: boolean;

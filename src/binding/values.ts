@@ -1,4 +1,6 @@
 // Converts the values that a script may store (spec 4) to sources for the engine.
+import { Blob, Buffer } from "node:buffer";
+import { ReadableStream } from "node:stream/web";
 import type { ByteStream, Source } from "../engine/engine.ts";
 import { StoreError } from "../model/errors.ts";
 import { describe, toBytes } from "./arguments.ts";

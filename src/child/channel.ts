@@ -1,6 +1,8 @@
 // Exchanges messages with a child process over a pipe: JSON, preceded by its length. A child may
 // run untrusted code, so the size and rate of messages and the unsent bytes are limited.
+import { Buffer } from "node:buffer";
 import type { Duplex } from "node:stream";
+import { clearInterval, clearTimeout, setInterval, setTimeout } from "node:timers";
 
 export interface Channel {
   /** Returns false if the message was dropped, because the pipe is closed or its buffer is full. */

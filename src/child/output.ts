@@ -1,6 +1,8 @@
 // Reads a child's console output line by line. Long lines are cut. When the rate limit is reached,
 // reading pauses, so that the child waits.
+import { Buffer } from "node:buffer";
 import type { Readable } from "node:stream";
+import { setTimeout } from "node:timers";
 
 export interface OutputLimits {
   readonly lineBytes: number;

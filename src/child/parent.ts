@@ -1,5 +1,7 @@
 // The child's connection to its parent: the message pipe and the shared listening socket.
+import console from "node:console";
 import { Socket } from "node:net";
+import process from "node:process";
 import { openChannel } from "./channel.ts";
 
 /** File descriptors of the pipe to the parent and of the listening socket, if there is one. */

@@ -1,4 +1,5 @@
 // Starts replacements for children that ended, after a delay that grows with recent restarts.
+import { setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Restart {

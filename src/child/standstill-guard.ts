@@ -1,4 +1,5 @@
 // Ends a child whose event loop is blocked for good, so that its supervisor starts another one.
+import { clearInterval, setImmediate, setInterval } from "node:timers";
 import type { Standstill, StandstillWatch } from "./standstill.ts";
 
 export interface GuardedChild {

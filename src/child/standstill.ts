@@ -1,5 +1,6 @@
 // Measures how long a child's event loop is blocked. A child that sends no heartbeats is blocked if
 // it uses processor time or sleeps in a system call; otherwise the system has not scheduled it.
+import { performance } from "node:perf_hooks";
 import { mainThreadUsage, type ThreadUsage } from "./usage.ts";
 
 export interface Standstill {

@@ -2,6 +2,7 @@
 // child that sends an invalid message is killed; other children are not affected.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import process from "node:process";
 import type { Duplex } from "node:stream";
 import { createDeferred } from "../async/deferred.ts";
 import { openChannel } from "./channel.ts";

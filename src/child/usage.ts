@@ -2,6 +2,7 @@
 // waits to be scheduled on a busy machine uses no time and does not sleep.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import process from "node:process";
 import { promisify } from "node:util";
 
 export interface ThreadUsage {

@@ -1,4 +1,5 @@
 // The Records port on PostgreSQL.
+import { Buffer } from "node:buffer";
 import { setTimeout as pause } from "node:timers/promises";
 import { createPartListCache } from "../engine/codec/part-list-cache.ts";
 import { toPartsBody } from "../engine/codec/parts-body.ts";

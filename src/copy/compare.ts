@@ -1,5 +1,6 @@
 // The second stage of a copy: compares every record of both sides, and verifies every byte of the
 // target against its checksums. Reports each difference with its key.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";

@@ -1,4 +1,5 @@
 // Dependencies shared by all parts of the engine: the two ports, the clock, randomness and limits.
+import type { Buffer } from "node:buffer";
 import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";

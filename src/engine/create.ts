@@ -1,4 +1,5 @@
 // Creates the engine from its parts, and adds the failed action to every error.
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import { type BucketRecord, checkBucketName, defaultAccount } from "../model/bucket.ts";

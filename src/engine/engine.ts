@@ -1,5 +1,6 @@
 // The engine: all rules of the service in one interface, with plain data and byte streams only.
 // Outcomes that a caller expects are returned as values; all others are thrown as StoreErrors.
+import type { Buffer } from "node:buffer";
 import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum } from "../model/checksums/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";

@@ -1,4 +1,6 @@
 // Converts HTTP headers to conditions, ranges and metadata, and back. Shared by front ends.
+import { Buffer } from "node:buffer";
+import { TextDecoder } from "node:util";
 import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";

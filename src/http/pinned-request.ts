@@ -3,6 +3,7 @@
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import type { Duplex } from "node:stream";
+import { clearTimeout, setTimeout } from "node:timers";
 import { describeFault, PinnedRequestError } from "./pinned-error.ts";
 import type { ByteSource } from "./server/listen.ts";
 

@@ -1,6 +1,7 @@
 // Checks that a port of this server responds, with a real connection and request.
 import { request as httpRequest } from "node:http";
 import { request as secureRequest } from "node:https";
+import { clearTimeout, setTimeout } from "node:timers";
 
 /** Header with the secret that the server's processes share. */
 export const probeHeader = "x-store-probe";

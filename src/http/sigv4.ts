@@ -1,4 +1,5 @@
 // AWS Signature Version 4: canonical requests, signatures and presigned URLs. Pure.
+import { Buffer } from "node:buffer";
 import { createHmac, hash } from "node:crypto";
 
 /** Day, region and service that a signing key is valid for. */

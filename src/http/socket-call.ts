@@ -1,4 +1,5 @@
 // Small requests to another process over a Unix socket, with the whole response in memory.
+import { Buffer } from "node:buffer";
 import { Agent, request as send } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });

@@ -1,7 +1,9 @@
 // CONNECT requests on Unix sockets: the handler opens a connection, and bytes pass both ways.
+import type { Buffer } from "node:buffer";
 import { type IncomingMessage, type Server, request as send } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { clearTimeout, setTimeout } from "node:timers";
 import { relay } from "./upgrade/relay.ts";
 
 /** Returns the connection to `authority`; undefined or a rejection refuses it. */

@@ -1,8 +1,10 @@
 // Requests that ask for a WebSocket: the handler either answers, or returns a connection to another
 // server, which then exchanges bytes with the client.
+import { Buffer } from "node:buffer";
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Duplex, pipeline, type Readable } from "node:stream";
+import { clearTimeout, setTimeout } from "node:timers";
 import { type TrustedPeers, trustNone } from "./server/forwarded.ts";
 import { markUpgraded, pendingResponse } from "./server/last-response.ts";
 import { maxHeaderLines, type PortLimits } from "./server/limits.ts";

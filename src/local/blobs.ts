@@ -2,6 +2,7 @@
 // bodies in a segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setImmediate } from "node:timers";
 import type { Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
 import { createFolders, type Folders, type Slot } from "./bytes/blob-folders.ts";

@@ -1,5 +1,6 @@
 // The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
 // writer thread.
+import { Buffer } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Finding, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";

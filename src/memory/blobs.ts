@@ -1,5 +1,6 @@
 // Blobs in memory. A reader keeps the bytes, so a removal never affects it. Bodies of several blobs
 // are still not removed while they are read, because the port requires it and tests check it here.
+import { Buffer } from "node:buffer";
 import type { BlobReader, Blobs } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 

@@ -1,5 +1,6 @@
 // Aggregates the metrics of several processes. Each process is asked for a snapshot. If a process
 // has ended or does not respond in time, its last snapshot counts.
+import { clearTimeout, setTimeout } from "node:timers";
 import { mergeSnapshots, type Snapshot, withoutGauges } from "./snapshot.ts";
 
 export interface SnapshotAggregator {

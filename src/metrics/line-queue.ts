@@ -1,5 +1,6 @@
 // Queues request log lines and sends them in batches, one batch at a time. If the writer is slow,
 // lines beyond the limit are dropped and counted: memory is limited and requests never wait.
+import { clearTimeout, setTimeout } from "node:timers";
 
 export interface LineQueue {
   push(line: string): void;

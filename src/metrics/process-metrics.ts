@@ -1,4 +1,5 @@
 // Metrics of every process: memory, processor time and open streams.
+import process from "node:process";
 import type { Metrics } from "./metrics.ts";
 
 /** Numbers of bodies being received and sent. */

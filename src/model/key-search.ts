@@ -1,5 +1,6 @@
 // Search for keys that contain a text. Adapters read keys only, packed into one byte string: a row
 // for each key costs several times as much as the comparison.
+import type { Buffer } from "node:buffer";
 import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";
 

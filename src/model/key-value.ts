@@ -1,4 +1,5 @@
 // Key-value namespaces: names, and the limits of keys, values, metadata and expirations.
+import { Buffer } from "node:buffer";
 import type { Key } from "./key.ts";
 
 export const keyValueLimits = {

@@ -1,5 +1,7 @@
 // A key is compared and ordered by its UTF-8 bytes, never normalized and never a path. A lone
 // surrogate has no UTF-8 encoding and is refused, so strings and byte strings map one to one.
+import { Buffer } from "node:buffer";
+import { TextEncoder } from "node:util";
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 

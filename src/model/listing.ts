@@ -1,5 +1,6 @@
 // Listing: groups keys at a delimiter, fills pages and encodes cursors. A group is skipped by
 // seeking past it, so a folder of a million keys costs as much as a folder of ten.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";

@@ -1,4 +1,5 @@
 // HTTP and custom metadata: valid values and size limits.
+import { Buffer } from "node:buffer";
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import type { CustomMetadata, HttpMetadata } from "./object.ts";

@@ -1,4 +1,5 @@
 // Sends one signed request to an S3 service and returns the response head.
+import type { Buffer } from "node:buffer";
 import {
   algorithm,
   amzTime,

@@ -2,6 +2,8 @@
 // timeout destroys the socket, so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import { performance } from "node:perf_hooks";
+import { clearTimeout, setTimeout } from "node:timers";
 
 /** A response whose head has arrived and whose body is not read yet. */
 export type Answer = IncomingMessage;

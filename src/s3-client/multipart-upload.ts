@@ -1,5 +1,6 @@
 // Uploads a stream to an S3 service: one put if it fits into a part, otherwise a multipart upload.
 // One part at a time is in memory, so that it can be sent again after an interruption.
+import { Buffer } from "node:buffer";
 import { unescapeXml } from "../http/xml-entities.ts";
 import { elementText, readRefusal } from "./errors.ts";
 import { Broken } from "./http-client.ts";

@@ -1,4 +1,5 @@
 // Payloads of requests that are in memory: their hash, and reading a stream in pieces that fit.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { S3Payload } from "./client.ts";
 

@@ -1,5 +1,8 @@
 // Reads a response body chunk by chunk. The timeout runs only while the reader waits for a chunk,
 // so a slow reader does not abort the response.
+import { Buffer } from "node:buffer";
+import { performance } from "node:perf_hooks";
+import { clearTimeout, setTimeout } from "node:timers";
 import { setTimeout as pause } from "node:timers/promises";
 import { isTransient } from "./errors.ts";
 import { type Answer, Broken, type Cancellation, Silence } from "./http-client.ts";

@@ -1,4 +1,5 @@
 // Sends idempotent requests to an S3 service and retries transient errors until a deadline.
+import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   createS3Transport,

@@ -1,5 +1,6 @@
 // The master keys of a store, which seal the data keys of encrypted objects. One document holds all
 // of them, sealed with the store's secret key. Other processes see a new key within seconds.
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { MasterKey, MasterKeyInfo, MasterKeys } from "../engine/master-keys.ts";
 import type { Document, Documents } from "../engine/records.ts";

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import type { Location } from "../model/names/location.ts";
 import { parseSecretKey, secretKeyBytes } from "./seal.ts";
 

@@ -1,5 +1,6 @@
 // Seals small texts with the store's secret key: AES-256-GCM, bound to a subject, so that a sealed
 // text cannot be opened for another subject.
+import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export const secretKeyBytes = 32;

@@ -1,5 +1,6 @@
 // Secrets of scripts: texts that only the script can read, in its `env`. Each secret is a document,
 // sealed with the store's secret key and bound to its script and name.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
 import { identifierFault, identifierRule } from "../model/names/identifier.ts";

@@ -1,5 +1,6 @@
 // Records when access keys were last used. Workers report to the supervisor, which stores one time
 // per key and hour, so that reads do not cause many writes. A crash loses at most one hour.
+import { clearTimeout, setTimeout } from "node:timers";
 import type { Documents } from "../../engine/records.ts";
 
 /** Times of last use in milliseconds since the epoch. */

@@ -1,4 +1,5 @@
 // Networks in policies, such as 10.0.0.0/8 or 2001:db8::/32.
+import { Buffer } from "node:buffer";
 import { isIP } from "node:net";
 
 export type Family = "ipv4" | "ipv6";

@@ -1,5 +1,6 @@
 // Parses a bucket policy. What is outside the supported part of S3's language is refused, never
 // ignored: an ignored condition would give access that the author did not intend.
+import { Buffer } from "node:buffer";
 import { type ActionTarget, knownActions } from "./actions.ts";
 import { tagKeys } from "./condition-keys.ts";
 import { parseConditions } from "./conditions.ts";

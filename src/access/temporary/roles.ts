@@ -1,5 +1,6 @@
 // Roles: grants that trusted callers receive for a limited time. A role is a document whose seal
 // authenticates it, so that an edited role does not count.
+import { Buffer } from "node:buffer";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type Fields, isFields } from "../../model/shape.ts";
 import { seal, unseal } from "../../secrets/seal.ts";

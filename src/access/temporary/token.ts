@@ -1,5 +1,6 @@
 // The session token of temporary credentials: what they may do and until when, signed with the
 // secret of its issuer. The token contains no secret, and the server stores nothing about it.
+import { Buffer } from "node:buffer";
 import { createHmac, randomBytes } from "node:crypto";
 import type { Grant } from "../grants.ts";
 import { parseTokenContent, type TokenContent } from "./token-content.ts";

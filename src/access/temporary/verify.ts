@@ -1,4 +1,5 @@
 // Verifies session tokens. Verified tokens are cached, because a client sends one with every request.
+import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import type { Scope } from "../decide.ts";
 import { deriveSecret, macOf, maxLifetimeSeconds, splitToken, type UnverifiedToken } from "./token.ts";

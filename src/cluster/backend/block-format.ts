@@ -1,5 +1,6 @@
 // The format of stored blobs: blocks, each followed by its CRC-32. A checksum also covers the
 // blob's name and the block's number, so that a block at the wrong position is detected.
+import { Buffer } from "node:buffer";
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";

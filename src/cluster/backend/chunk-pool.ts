@@ -1,5 +1,6 @@
 // Allocates the chunks of reads: long chunks for few readers, short chunks for many. Released
 // chunks are reused, because allocating memory costs as much as reading the bytes.
+import { Buffer } from "node:buffer";
 import { blockBytes } from "./block-format.ts";
 
 const longChunkBlocks = 8;

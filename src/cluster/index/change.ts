@@ -1,5 +1,6 @@
 // Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in
 // one buffer; the JSON refers to them by offset and length.
+import { Buffer } from "node:buffer";
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import { encodeVersion } from "../../engine/codec/version-codec.ts";
 import { type Body, type Change, type Check, changesObjects, type Mutation } from "../../engine/records.ts";

@@ -1,6 +1,7 @@
 // Integrity checks within the database: every blob of a record must be in the blob table, every
 // blob in that table must belong to a record or be garbage, and the references to blobs that
 // several versions share must be complete.
+import type { Buffer } from "node:buffer";
 import type { Finding } from "../../engine/records.ts";
 import { type Row, type Statement, statements } from "../postgres/connection.ts";
 

@@ -1,5 +1,6 @@
 // Commits concurrent puts of single objects in one bucket together, to share the cost. If one put
 // of a group fails, nothing is committed, and each put is then committed separately.
+import { Buffer } from "node:buffer";
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseUnavailable, markNotDone } from "../postgres/errors.ts";

@@ -1,4 +1,5 @@
 // Fills the pages of a listing from batches of rows. The database groups keys at the delimiter.
+import { Buffer } from "node:buffer";
 import { decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import { type KeyMatches, type KeySearch, matchPackedKeys } from "../../model/key-search.ts";

@@ -1,4 +1,5 @@
 // Decodes the rows of objects with their bodies.
+import type { Buffer } from "node:buffer";
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, InspectedObject, ObjectWithBody } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";

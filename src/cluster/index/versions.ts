@@ -1,4 +1,5 @@
 // Reads of versions: single versions, the objects at a time, listings and the whole history.
+import { Buffer } from "node:buffer";
 import { decodeVersion } from "../../engine/codec/version-codec.ts";
 import type {
   InspectedVersion,

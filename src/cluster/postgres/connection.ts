@@ -1,6 +1,8 @@
 // A connection to the database. It is closed if a statement misses its deadline: a cancelled commit
 // could still happen with synchronous replication, so statements are not cancelled.
+import type { Buffer } from "node:buffer";
 import { isIP, Socket } from "node:net";
+import { clearTimeout, setTimeout } from "node:timers";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { isCertificateFault, tlsFault } from "./tls-fault.ts";

@@ -1,5 +1,6 @@
 // Reads survive a failover, and commits have a known outcome: after a lost response, the session is
 // fenced against later commits, and its last number shows whether the commit happened.
+import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";

@@ -1,5 +1,6 @@
 // Registers this process and sends a heartbeat with the time of its oldest read. A silent process
 // counts as dead and is fenced; if it was only suspended, it registers again under a new id.
+import { clearInterval, setInterval } from "node:timers";
 import { type Connection, type Row, type Statement, statements } from "./connection.ts";
 
 export interface Heartbeat {

@@ -1,5 +1,6 @@
 // The pool of connections to the primary. Each connection is used by one caller at a time. A
 // connection to a former primary is closed when it is released.
+import { clearTimeout, setTimeout } from "node:timers";
 import type { Connection } from "./connection.ts";
 import { unavailable } from "./errors.ts";
 import type { Primary } from "./primary.ts";

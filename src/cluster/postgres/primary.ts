@@ -1,4 +1,5 @@
 // Finds the server that accepts writes among several hosts. The driver supports only one host.
+import { setTimeout } from "node:timers";
 import { type Connection, openConnection, type Statement } from "./connection.ts";
 import { isPermanent, unavailable } from "./errors.ts";
 import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";

@@ -1,6 +1,7 @@
 // Parses a database URL. Unlike the URL class, it accepts several hosts:
 //   postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full
 import { readFileSync } from "node:fs";
+import { URLSearchParams } from "node:url";
 import { isLoopback } from "../../http/loopback.ts";
 
 export interface DatabaseAddress {

@@ -1,4 +1,5 @@
 // Ingests a medium-sized body together with others: the adapter writes many of them at once.
+import { Buffer } from "node:buffer";
 import type { Context } from "../context.ts";
 import { encryptInto, sealedSize } from "../encryption/sealed-blocks.ts";
 import type { ByteStream, Source } from "../engine.ts";

@@ -1,5 +1,6 @@
 // Reads a range of a stored body. An open reader keeps its version, even if the object is
 // overwritten or deleted. The file of a body that is not read for a minute is closed.
+import { clearTimeout, setTimeout } from "node:timers";
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { BlobReader } from "../blobs.ts";

@@ -1,4 +1,5 @@
 // Helpers for byte streams: check a declared length, copy into buffers, regroup into blocks.
+import { Buffer } from "node:buffer";
 import { StoreError } from "../../model/errors.ts";
 import type { ByteStream, Source } from "../engine.ts";
 

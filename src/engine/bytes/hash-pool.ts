@@ -1,5 +1,6 @@
 // A pool of hashing threads, started on demand. All chunks of a body are hashed by one thread.
 import { availableParallelism } from "node:os";
+import { URL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { ChecksumAlgorithm } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";

@@ -1,4 +1,5 @@
 // Ingests a body that is stored with its record: in one buffer, hashed in one call.
+import { Buffer } from "node:buffer";
 import type { Context } from "../context.ts";
 import { encryptInto, sealedSize } from "../encryption/sealed-blocks.ts";
 import type { Source } from "../engine.ts";

@@ -1,5 +1,6 @@
 // Ingests one of many concurrent bodies through a few shared buffers. A body has a buffer only
 // while its bytes are hashed and written, never while it waits for its sender.
+import { Buffer } from "node:buffer";
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";

@@ -1,5 +1,6 @@
 // Ingests a body through its own ring of buffers. A hashing thread reads the buffers of a large
 // body.
+import type { Buffer } from "node:buffer";
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
 import {

@@ -1,4 +1,5 @@
 // Stages a body as a separate blob. The bytes are hashed meanwhile, and encrypted if needed.
+import { Buffer } from "node:buffer";
 import type { StagedBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import { encrypt } from "../encryption/sealed-blocks.ts";

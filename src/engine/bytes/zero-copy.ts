@@ -1,4 +1,5 @@
 // Ingests a large body whose sender writes directly into the engine's ring of buffers.
+import type { Buffer } from "node:buffer";
 import type { Context } from "../context.ts";
 import type { ByteStream } from "../engine.ts";
 import { checkNotLonger, checkNotShorter } from "./byte-streams.ts";

@@ -1,4 +1,5 @@
 // Encodes the encryption fields of a record. Records of earlier versions have no sealed checksums.
+import { Buffer } from "node:buffer";
 import type { CustomerEncryption, Encryption, StoreEncryption } from "../../model/object.ts";
 import { expectText } from "./validate.ts";
 

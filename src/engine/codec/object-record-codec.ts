@@ -1,5 +1,6 @@
 // Fast path for the most common object record, which has an MD5 and at most a content type. A
 // listing decodes a thousand of them per page without JSON. Other records use record-codec.ts.
+import { Buffer } from "node:buffer";
 import { hex } from "../../model/checksums/checksum.ts";
 import {
   type HttpMetadata,

@@ -1,5 +1,6 @@
 // Encodes records as text: JSON arrays with a format number, and a key to detect misplaced records.
 // Text is used because database drivers pass strings several times faster than buffers.
+import { Buffer } from "node:buffer";
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {

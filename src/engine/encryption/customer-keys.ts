@@ -1,5 +1,6 @@
 // Data keys of objects that are encrypted with a customer's key (SSE-C). The customer's key is never
 // stored: it seals a random data key, which seals the bytes.
+import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { CustomerEncryption, Encryption } from "../../model/object.ts";

@@ -1,5 +1,6 @@
 // Data keys of objects that are encrypted with the store's keys (SSE-S3). Each object has its own data
 // key, derived from a seed and the names that it belongs to. A master key seals the seed.
+import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";

@@ -1,5 +1,6 @@
 // Seals a key of 32 bytes with a master key: nonce, sealed bytes, tag. The associated text says what the
 // key is for, so that it cannot be used for anything else.
+import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";

@@ -1,6 +1,7 @@
 // Seeds: random keys from which a process derives the data keys of the objects that it writes. The
 // master key seals a seed once for many objects, because sealing costs as much as encrypting a
 // small body.
+import { Buffer } from "node:buffer";
 import type { Context } from "../context.ts";
 import type { MasterKey } from "../master-keys.ts";
 import { keyBytes, openKey, sealedKeyBytes, sealKey } from "./key-sealing.ts";

@@ -1,5 +1,6 @@
 // The format of encrypted bytes: a salt, then blocks that are sealed one by one (STREAM). A range can
 // be read without the rest; truncated, moved and changed blocks are detected.
+import { Buffer } from "node:buffer";
 import { createCipheriv, hkdfSync } from "node:crypto";
 import type { Context } from "../context.ts";
 

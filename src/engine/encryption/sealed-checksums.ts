@@ -1,5 +1,6 @@
 // Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
 // would help to guess the content, so the etag is random and checksums are sealed.
+import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksums/checksum.ts";
 import { StoreError } from "../../model/errors.ts";

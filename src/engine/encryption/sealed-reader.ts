@@ -1,4 +1,5 @@
 // Decrypts bytes in the format of sealed-blocks.ts, as a whole or by range.
+import { Buffer } from "node:buffer";
 import { createDecipheriv } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";

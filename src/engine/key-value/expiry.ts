@@ -1,5 +1,6 @@
 // Removes expired keys of namespaces. Each delete commits only if the key still has the expired
 // version, so a key that was put again in the meantime stays.
+import { setImmediate } from "node:timers";
 import type { Key } from "../../model/key.ts";
 import { isExpired } from "../../model/key-value.ts";
 import type { Position } from "../../model/listing.ts";

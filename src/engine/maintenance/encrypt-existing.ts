@@ -1,5 +1,6 @@
 // Encrypts stored objects that are not encrypted, online. Each version keeps its id, etag and times;
 // only its body is replaced, in one commit that fails if the version has changed.
+import { Buffer } from "node:buffer";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { StagedBlob, StoredBlob } from "../blobs.ts";

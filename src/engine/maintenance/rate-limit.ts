@@ -1,5 +1,6 @@
 // Rate limit of a scrub: slow enough not to slow down requests, fast enough to finish within a
 // week.
+import { setTimeout } from "node:timers";
 import type { Context } from "../context.ts";
 
 const minBytesPerSecond = 16 * 1024 * 1024;

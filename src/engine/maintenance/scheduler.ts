@@ -1,5 +1,8 @@
 // Schedules background maintenance: soon after writes that may leave garbage, every few minutes,
 // and on request. Sweeps run one at a time. A failure is logged once and retried later.
+import { performance } from "node:perf_hooks";
+import process from "node:process";
+import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers";
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";

@@ -1,5 +1,6 @@
 // The sweep: aborts uploads that are due (spec 3: after seven days), and removes ended uploads and
 // garbage. Several processes can sweep concurrently. A sweep can be interrupted at any point.
+import { setImmediate } from "node:timers";
 import { StoreError } from "../../model/errors.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";

@@ -1,4 +1,5 @@
 // Completes an upload (spec 3): one commit turns the given parts into the body of an object.
+import { Buffer } from "node:buffer";
 import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksums/checksum.ts";
 import { combineChecksums } from "../../model/checksums/crc-combine.ts";
 import { hashBytes } from "../../model/checksums/hashes.ts";

@@ -1,5 +1,6 @@
 // Limits open uploads per bucket. Counting reads all uploads, so a count is reused until a fraction
 // of the remaining uploads was created. A full bucket is counted once per second at most.
+import { setImmediate } from "node:timers";
 import { StoreError } from "../../model/errors.ts";
 import { isActive } from "../../model/upload.ts";
 import type { Context } from "../context.ts";

@@ -1,5 +1,6 @@
 // Parses the target of a request in proxy form: http://host/path or https://host/path.
 import { isIP } from "node:net";
+import { URL } from "node:url";
 
 export interface TargetUrl {
   readonly scheme: "http" | "https";

@@ -1,5 +1,7 @@
 // Spreads a burst of connections over the processes that share a port. The process that wakes first
 // would otherwise accept most of them before the others run, and serve them as long as they are open.
+import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers";
 
 export interface AcceptPace {
   /** Call it for each accepted connection, with the number of connections that were open before. */

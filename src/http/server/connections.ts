@@ -1,5 +1,7 @@
 // Tracks the open connections of one listener: limits their number and closes idle connections.
 import type { Server as NetServer, Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+import { clearInterval, setInterval } from "node:timers";
 import { isReadingShort } from "../wire/read-short-requests.ts";
 import type { AcceptPace } from "./accept-pace.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";

@@ -2,6 +2,7 @@
 // the client closes its side: a reset would keep it from reading the response (RFC 9112 9.6).
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { clearInterval, setInterval } from "node:timers";
 
 /** A client that sends nothing for this long has read the response. */
 const silenceMilliseconds = 5000;

@@ -2,6 +2,7 @@
 // the response with backpressure. Disconnects silent clients, not slow ones.
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
+import { setImmediate } from "node:timers";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { serveTunnels, type TunnelHandler } from "../tunnel.ts";
 import { serveUpgrades, type UpgradeHandler } from "../upgrade.ts";

@@ -1,5 +1,6 @@
 // The only file that uses undocumented members of Node's objects. They are probed at startup. If
 // one is missing or the setting is "off", plain Node streams are used, with more copies and memory.
+import { Buffer } from "node:buffer";
 import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import * as net from "node:net";

@@ -1,4 +1,5 @@
 // Refuses requests before they reach a handler: invalid HTTP, and requests over a limit.
+import { Buffer } from "node:buffer";
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { getLastResponse, pendingResponse } from "./last-response.ts";

@@ -1,5 +1,7 @@
 // Returns memory to the system after a burst of connections. On an idle server, V8 might keep the
 // memory of closed connections for hours.
+import process from "node:process";
+import { setTimeout } from "node:timers";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

@@ -1,4 +1,5 @@
 // Writes a response: a small body in one write with the head, a large body with backpressure.
+import { Buffer } from "node:buffer";
 import type { ServerResponse } from "node:http";
 import { type BodyTarget, sendBody } from "./body/send-body.ts";
 import { lingerAfter } from "./linger.ts";

@@ -2,6 +2,7 @@
 // and accept connections themselves, so a blocked child does not delay the clients of others.
 import { lookup } from "node:dns/promises";
 import type { Socket } from "node:net";
+import process from "node:process";
 import { getSystemErrorName } from "node:util";
 import { bindWithoutAccepting } from "./node-internals.ts";
 

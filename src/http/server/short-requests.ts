@@ -1,5 +1,6 @@
 // Serves short requests of a listener without Node's HTTP server: it is a large part of the cost of a
 // request that needs little else. All other requests go to Node's HTTP server.
+import { Buffer } from "node:buffer";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";

@@ -1,6 +1,8 @@
 // Performs TLS handshakes on accepted sockets. A new certificate applies to new connections.
+import { Buffer } from "node:buffer";
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
+import { clearTimeout, setTimeout } from "node:timers";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 
 export interface TlsPair {

@@ -1,5 +1,6 @@
 // Forwards the request for a WebSocket to another process over a Unix socket.
 import { type IncomingMessage, request as send } from "node:http";
+import { clearTimeout, setTimeout } from "node:timers";
 import { hopByHopHeaders } from "../headers.ts";
 import { NotTakenError } from "../proxy.ts";
 import { withSenderHeaders } from "../server/forwarded.ts";

@@ -1,6 +1,7 @@
 // Passes bytes between a client and another server after an upgrade, with backpressure in both
 // directions. A side that reads nothing, and a connection without any byte, are closed.
 import { Socket } from "node:net";
+import { performance } from "node:perf_hooks";
 import type { Duplex } from "node:stream";
 
 export interface RelayLimits {

@@ -1,5 +1,6 @@
 // Serves a request that asks for another protocol as an ordinary request, as RFC 9110 7.8 permits.
 // Node stops parsing at such a request, so its head is given to the server again without Upgrade.
+import { Buffer } from "node:buffer";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 

@@ -1,6 +1,9 @@
 // Connections to one Unix socket, each with one request at a time. Idle connections are used again
 // for a short time, because the other side closes them too.
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+import { clearInterval, setImmediate, setInterval, setTimeout } from "node:timers";
 
 export interface PooledConnection {
   readonly socket: Socket;

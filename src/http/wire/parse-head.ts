@@ -1,5 +1,6 @@
 // Parses the heads of HTTP/1.1 messages in their common form, much faster than Node does. A head in
 // any other form is not an error here: requests are left to Node's parser.
+import { Buffer } from "node:buffer";
 
 export interface HeaderFields {
   /** Alternating names and values, as sent. */

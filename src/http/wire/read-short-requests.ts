@@ -1,6 +1,8 @@
 // Reads short requests from a connection: complete heads in the common form, with bodies that fit into
 // memory. At any other request, the connection is handed over to Node's HTTP server for good.
+import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
+import { setImmediate } from "node:timers";
 import { parseRequestHead, type RequestHead } from "./parse-head.ts";
 
 export interface ShortRequestReader {

@@ -1,5 +1,6 @@
 // Reads one response from the bytes of a connection. The sender is not trusted: whatever is not valid
 // HTTP/1.1, or of an unclear length, is an error.
+import { Buffer } from "node:buffer";
 import { parseResponseHead, type ResponseHead } from "./parse-head.ts";
 
 export interface ResponseEvents {

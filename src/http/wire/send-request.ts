@@ -1,5 +1,7 @@
 // Sends a request over a Unix socket and reads the response. A small response is returned as a whole,
 // as soon as it has arrived; a large or slow one as a stream with backpressure.
+import { Buffer } from "node:buffer";
+import { setTimeout } from "node:timers";
 import { type ConnectionPool, connectionPool, type PooledConnection } from "./connection-pool.ts";
 import type { ResponseHead } from "./parse-head.ts";
 import { createResponseReader } from "./response-reader.ts";

@@ -1,5 +1,6 @@
 // Authenticates a backup's manifest, which contains the digests of all copied databases. The key is
 // derived from the store's secret key: a manifest written without that key is refused.
+import { Buffer } from "node:buffer";
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

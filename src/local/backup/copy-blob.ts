@@ -1,4 +1,5 @@
 // Copies files for backups: complete, synced, and verified against their checksums.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { close, fsync, open, read, write } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";

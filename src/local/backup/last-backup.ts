@@ -1,4 +1,5 @@
 // Records the latest successful backup in the data directory, so that operators can see its age.
+import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // The manifest of a backup: its files with their sizes and digests, then a checksum of the manifest
 // itself. It atomically replaces the previous manifest when all listed files are durable.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";

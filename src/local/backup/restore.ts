@@ -1,5 +1,6 @@
 // Restores a backup into an empty directory and verifies every byte. A marker file prevents the
 // directory from being opened until all files are complete and durable.
+import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -1,5 +1,6 @@
 // Copies databases in use, page by page in one read transaction. The copy does not block writers,
 // needs little memory, and has the state of one instant no matter how long it takes.
+import { Buffer } from "node:buffer";
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "@photostructure/sqlite";

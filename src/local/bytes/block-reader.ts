@@ -1,4 +1,5 @@
 // Reads ranges of a blob in whole, verified blocks, so damaged bytes are never returned.
+import { Buffer } from "node:buffer";
 import { read } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";

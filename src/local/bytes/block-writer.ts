@@ -1,5 +1,6 @@
 // Writes and syncs a blob's file: its bytes, then a CRC-32 of each block.
 import { close, constants, fdatasync, open, write } from "node:fs";
+import { performance } from "node:perf_hooks";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
 

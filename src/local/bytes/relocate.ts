@@ -1,5 +1,6 @@
 // Moves live bodies out of a segment into the segment being written. A move has no effect if no
 // version has the body by the time of the commit, so concurrent overwrites and deletes win.
+import { Buffer } from "node:buffer";
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";

@@ -1,5 +1,6 @@
 // Keeps recently read segments open: opening a file costs more than reading a small body from it.
 import { closeSync } from "node:fs";
+import { clearTimeout, setTimeout } from "node:timers";
 
 export interface SegmentFiles {
   /** Opens a segment for one reader, with `open` if no earlier reader has left it open. */

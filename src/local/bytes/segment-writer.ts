@@ -1,5 +1,8 @@
 // Batches medium-sized bodies. Bodies that arrive in one turn of the event loop, or during the last
 // sync, form a group, which is stored in a segment with one write and one sync.
+import { Buffer } from "node:buffer";
+import { performance } from "node:perf_hooks";
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { crc32 } from "@node-rs/crc32";
 import type { StagedBlob } from "../../engine/blobs.ts";
 import { writeError } from "../disk/errors.ts";

@@ -1,5 +1,6 @@
 // Packs changes into bytes, which costs less than a structured clone. The most common change, a put
 // of one object, is encoded field by field; other changes are serialized by v8.
+import { Buffer } from "node:buffer";
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 

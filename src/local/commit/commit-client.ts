@@ -1,5 +1,7 @@
 // Sends the jobs of this process over a socket to the process that commits for it.
+import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
+import process from "node:process";
 import { errorMessage, StoreError } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
 import { readSocketPath } from "./commit-server.ts";

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import process from "node:process";
 import { errorMessage } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";

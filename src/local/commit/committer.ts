@@ -1,5 +1,6 @@
 // Chooses the committer of this process: its own writer thread, or a process that commits for
 // others.
+import { URL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { StoreError } from "../../model/errors.ts";
 import type { WriteStop } from "../disk/write-stop.ts";

@@ -1,4 +1,5 @@
 // Frames messages on a byte stream: a length, which is limited, then the serialized message.
+import { Buffer } from "node:buffer";
 import { deserialize, serialize } from "node:v8";
 
 const lengthBytes = 4;

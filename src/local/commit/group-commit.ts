@@ -1,5 +1,7 @@
 // Group commit on the serving thread: the changes of one turn of the event loop are sent together.
 // The writer commits all changes that arrived during its last sync together, so no timer is needed.
+import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers";
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { LocalMetrics } from "../disk/metrics.ts";

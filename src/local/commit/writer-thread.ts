@@ -2,6 +2,7 @@
 // changes of a bucket are committed in one transaction, so that they share one sync.
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { errorMessage, StoreError } from "../../model/errors.ts";
 import { isNoSpace } from "../disk/errors.ts";

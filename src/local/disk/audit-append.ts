@@ -1,5 +1,6 @@
 // Appends entries to the audit log's file, with the writers' lock held: continues the chain, ends a
 // line that a crash cut, and renames a full file.
+import type { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";

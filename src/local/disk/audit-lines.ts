@@ -1,4 +1,5 @@
 // Reads the files of an audit log: `audit.log`, and before it the files that rotation renamed.
+import { Buffer } from "node:buffer";
 import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { maxLineBytes } from "../../audit/chain.ts";

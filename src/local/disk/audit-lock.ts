@@ -1,4 +1,5 @@
 // The lock of the audit log's writers. The kernel releases it when the process that holds it ends.
+import { performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { createPrivateFile } from "./private-files.ts";

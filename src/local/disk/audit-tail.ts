@@ -1,5 +1,6 @@
 // Finds the entry that the next one follows: the last of the file, or the head saved beside it.
 
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { readFile, rename, writeFile } from "node:fs/promises";

@@ -1,5 +1,6 @@
 // Disk space kept in reserve: on a full disk, a delete needs space for its commit before it frees
 // any. While the reserve is used up, only changes that free space are accepted.
+import { Buffer } from "node:buffer";
 import {
   closeSync,
   existsSync,

@@ -1,6 +1,7 @@
 // The registry lists the buckets. It maps a bucket's name to a folder with a random name, so a
 // bucket that is deleted and created again has a different folder.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import process from "node:process";
 import { BackupError } from "../../model/backup.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";

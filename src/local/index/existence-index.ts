@@ -1,5 +1,6 @@
 // The existence index: a second table with the key of every row, ordered by a hash, so that one
 // damaged page never hides a row in both tables. A key only in this index belongs to a lost row.
+import { Buffer } from "node:buffer";
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import type { Database } from "./sqlite.ts";

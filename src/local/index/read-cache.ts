@@ -1,5 +1,7 @@
 // Caches repeated reads of a bucket until the next commit. Detecting a commit with the log's change
 // counter costs a fifth of the smallest query. With frequent commits, objects bypass the cache.
+import { performance } from "node:perf_hooks";
+import process from "node:process";
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";

@@ -2,6 +2,7 @@
 // that this process has removed since. Selects segments to compact and shows if writers must wait.
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { performance } from "node:perf_hooks";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { filesIn } from "../recovery/recover.ts";
 

@@ -1,5 +1,6 @@
 // Opens SQLite databases with the settings needed for durability and speed.
 import { existsSync } from "node:fs";
+import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";

@@ -1,4 +1,5 @@
 // Returns free pages of the databases to the file system, in small steps while the writer is idle.
+import { clearTimeout, setTimeout } from "node:timers";
 import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./sqlite.ts";
 
 const idleMilliseconds = 100;

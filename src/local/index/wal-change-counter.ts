@@ -1,5 +1,6 @@
 // Detects commits to a database without a query: every commit changes the header of the WAL index
 // (SQLite WAL-mode format, 2.2). Reading the header costs a fifth of the smallest query.
+import { Buffer } from "node:buffer";
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface WalChangeCounter {

@@ -1,5 +1,6 @@
 // Compares a bucket's tables with its existence index in both directions. Reads in small batches,
 // each in one snapshot, so that a store in use is not blocked.
+import { Buffer } from "node:buffer";
 import type { Finding } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import {

@@ -1,4 +1,5 @@
 // Checks of a whole bucket database: totals, owners of bodies, references of shared blobs, and pages.
+import { Buffer } from "node:buffer";
 import type { Finding } from "../../engine/records.ts";
 import type { Database } from "../index/sqlite.ts";
 import { parseSharedCount } from "../rows/shared-count.ts";

@@ -1,5 +1,6 @@
 // Removes old backups: first their manifests, then everything that no remaining manifest names. The
 // caller holds the lock, so no backup that is being made relies on what is removed.
+import { Buffer } from "node:buffer";
 import { forEachLimit } from "../../async/for-each-limit.ts";
 import { BackupError, type KeepRule, type PruneReport } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";

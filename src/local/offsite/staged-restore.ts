@@ -1,5 +1,6 @@
 // Restores a backup into a folder from which it is copied elsewhere, such as to a cluster. A record
 // in the folder names the backup, so that a later run resumes with the same one.
+import { Buffer } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";

@@ -1,5 +1,6 @@
 // The folder inside a data directory for databases on their way to a repository. Its lock excludes a
 // second backup of the same store, and its id names the store as the owner of the repository's lock.
+import { Buffer } from "node:buffer";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
 // Uploads the databases of a backup and the lists of its bodies, and checks that everything that the
 // manifest will name is stored.
+import { Buffer } from "node:buffer";
 import { join } from "node:path";
 import { BackupError } from "../../model/backup.ts";
 import { blobsPrefix, type Repository } from "../../repository/repository.ts";

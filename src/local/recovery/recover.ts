@@ -2,6 +2,7 @@
 // marker of a dead process, and queries the records for which files are referenced.
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import { syncDirectorySync } from "../disk/fsync-directory.ts";

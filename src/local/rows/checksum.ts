@@ -1,4 +1,5 @@
 // Appends checksums to records and bytes and verifies them, so that damaged data is never returned.
+import { Buffer } from "node:buffer";
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 

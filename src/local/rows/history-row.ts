@@ -1,4 +1,5 @@
 // Decodes rows of the history and checks their columns against their records.
+import { Buffer } from "node:buffer";
 import { decodeVersion } from "../../engine/codec/version-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import { isDeleteMarker, type Version } from "../../model/version.ts";

@@ -1,4 +1,5 @@
 // Checks the columns of rows of objects and parts against their records.
+import { Buffer } from "node:buffer";
 import { beginsAsObject, decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";

@@ -1,5 +1,6 @@
 // Checksums of objects, and the error for a mismatch. Scripts use five algorithms; S3 clients also
 // use CRCs.
+import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "../errors.ts";
 

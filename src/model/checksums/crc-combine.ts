@@ -1,5 +1,6 @@
 // Combines the CRCs of consecutive parts into the CRC of the whole. A matrix over GF(2) shifts a
 // CRC by n bytes. The matrix for twice as many bytes is its square.
+import { Buffer } from "node:buffer";
 import type { CyclicAlgorithm } from "./checksum.ts";
 import { polynomial64 } from "./crc64.ts";
 

@@ -1,5 +1,6 @@
 // CRC-64/NVME, eight bytes per step. 64-bit numbers are stored as two halves, because BigInt is ten
 // times slower here.
+import { Buffer } from "node:buffer";
 
 /** Reflected polynomial of the NVMe specification. */
 export const polynomial64 = 0x9a6c9329ac4bc9b5n;

@@ -1,4 +1,5 @@
 // Incremental hashes by name: cryptographic hashes from Node, and CRCs.
+import { Buffer } from "node:buffer";
 import { createHash, hash } from "node:crypto";
 import { crc32, crc32c } from "@node-rs/crc32";
 import { type ChecksumAlgorithm, isCyclic } from "./checksum.ts";

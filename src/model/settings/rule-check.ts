@@ -1,6 +1,7 @@
 // Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
 // front end refuses the rules with the first error, an editor shows all errors.
 
+import { Buffer } from "node:buffer";
 import { StoreError } from "../errors.ts";
 import { dayMilliseconds, limits } from "../limits.ts";
 import type { LockRule } from "../lock.ts";

@@ -1,8 +1,11 @@
 // Reads assets: small files are cached in memory, large files are read from disk. A response never
 // combines the etag of one version of a file with the bytes of another.
+import { Buffer } from "node:buffer";
+import console from "node:console";
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import { performance } from "node:perf_hooks";
 import type { ByteSource, HttpBody } from "../../http/server/listen.ts";
 import type { ByteRange } from "../../model/range.ts";
 import { type AssetFile, isGone } from "./asset-directory.ts";

@@ -1,4 +1,5 @@
 // A request for an asset: the parts of its URL, as the script would see them.
+import { URL } from "node:url";
 import type { HttpRequest } from "../../http/server/listen.ts";
 
 export interface AssetRequest {

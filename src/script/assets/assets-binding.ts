@@ -1,7 +1,11 @@
 // The assets binding in env: a script fetches an asset by URL. The host of the URL is ignored.
+import { ReadableStream } from "node:stream/web";
+import { URL } from "node:url";
 import { declareLength } from "../../binding/fixed-length-stream.ts";
 import type { ByteSource, HttpResponse } from "../../http/server/listen.ts";
 import type { AssetsOptions } from "../bindings.ts";
+import { ScriptRequest } from "../globals/fetch/request.ts";
+import { ScriptResponse } from "../globals/fetch/response.ts";
 import { type AssetRequest, splitUrl } from "./asset-request.ts";
 import type { Assets } from "./assets.ts";
 import { emptyResponse } from "./respond.ts";
@@ -16,7 +20,7 @@ export function bindAssets(assets: Assets, options: AssetsOptions): AssetsBindin
   const answerOptions = { notFound: options.notFoundHandling, otherMethods: "refuse" } as const;
   return {
     async fetch(input, init) {
-      const request = new Request(input, init);
+      const request = new ScriptRequest(input, init) as unknown as Request;
       let url = new URL(request.url);
       for (let redirects = 0; ; redirects++) {
         request.signal.throwIfAborted();
@@ -48,7 +52,7 @@ function findLocation({ status, headers }: HttpResponse): string | undefined {
 
 function toResponse({ status, headers, body }: HttpResponse): Response {
   const list = [...headers].map(([name, value]): [string, string] => [name, value]);
-  return new Response(toBody(body), { status, headers: list });
+  return new ScriptResponse(toBody(body), { status, headers: list }) as unknown as Response;
 }
 
 function toBody(body: HttpResponse["body"]): ConstructorParameters<typeof Response>[0] {

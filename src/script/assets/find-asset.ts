@@ -1,4 +1,5 @@
 // Looks up the asset or redirect for a request.
+import { URL } from "node:url";
 import { type AssetRequest, decodePath, encodePath } from "./asset-request.ts";
 import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
 import type { Redirect, Redirects } from "./rules/parse-redirects.ts";

@@ -1,6 +1,7 @@
 // Detects changes of files in folders. If a folder cannot be watched, every check reports a change.
 import { type FSWatcher, watch } from "node:fs";
 import { basename, join, sep } from "node:path";
+import { setImmediate } from "node:timers";
 
 export interface FolderWatch {
   /** Watches exactly these folders from now on. A newly watched folder counts as changed. */

@@ -1,5 +1,6 @@
 // The current state of the assets directory. In dev, the first request after a change reads it
 // again; in production it is read once, when the script starts.
+import console from "node:console";
 import type { Mode } from "../context.ts";
 import {
   type AssetDirectory,

@@ -1,5 +1,6 @@
 // esbuild plugin for the `rules` of a configuration: imports matching files as text, bytes or
 // WebAssembly.
+import type { Buffer } from "node:buffer";
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import type { Plugin } from "esbuild";

@@ -1,5 +1,7 @@
 // ArrayBuffer.prototype.transfer and related methods, for Node versions without them.
 
+const { structuredClone } = globalThis;
+
 /** Moves the bytes to a new buffer and detaches the old one. */
 function transfer(this: ArrayBuffer, newLength?: number): ArrayBuffer {
   const moved = structuredClone(this, { transfer: [this] });

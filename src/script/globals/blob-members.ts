@@ -1,4 +1,6 @@
 // Members of Blob that older Node versions lack or implement incorrectly.
+import { Blob } from "node:buffer";
+import { type ReadableStream, TextDecoderStream } from "node:stream/web";
 
 function textStream(this: Blob): ReadableStream<string> {
   return this.stream().pipeThrough(new TextDecoderStream() as never);

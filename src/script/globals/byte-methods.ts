@@ -1,4 +1,5 @@
 // Base64 and hex methods of Uint8Array (fromBase64, toHex …) for Node versions without them.
+import { Buffer } from "node:buffer";
 
 interface Base64Options {
   readonly alphabet?: "base64" | "base64url";

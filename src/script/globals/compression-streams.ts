@@ -1,6 +1,8 @@
 // CompressionStream and DecompressionStream with the same behavior on every Node version. Node's
 // own classes differ by version in Brotli, trailing data and backpressure.
+import { Buffer } from "node:buffer";
 import type { Transform } from "node:stream";
+import { ReadableStream, WritableStream } from "node:stream/web";
 import { types } from "node:util";
 import zlib from "node:zlib";
 import { toBytes } from "../../binding/arguments.ts";

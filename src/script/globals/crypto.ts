@@ -1,7 +1,11 @@
 // Additions to crypto that scripts expect: a stream that computes a digest, and a comparison in
 // constant time.
+import { Buffer } from "node:buffer";
 import { createHash, timingSafeEqual as equalInConstantTime } from "node:crypto";
+import { WritableStream } from "node:stream/web";
 import { toBytes } from "../../binding/arguments.ts";
+
+const { DOMException } = globalThis;
 
 const hashes: Readonly<Record<string, string>> = {
   MD5: "md5",

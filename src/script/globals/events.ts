@@ -1,6 +1,8 @@
 // Events of the global scope: addEventListener, for scripts in the service-worker syntax.
 import type { ScriptContext } from "../context.ts";
 
+const { DOMException } = globalThis;
+
 export class ExtendableEvent extends Event {
   readonly #context: ScriptContext;
 

@@ -1,5 +1,8 @@
 // The global navigator.
+import console from "node:console";
 import { availableParallelism } from "node:os";
+import process from "node:process";
+import type { URL } from "node:url";
 import { define } from "./define.ts";
 import { scriptFetch } from "./fetch/outbound.ts";
 

@@ -1,4 +1,5 @@
 // Globals of Cloudflare Workers, other than fetch, streams and crypto.
+import console from "node:console";
 import { createRequire } from "node:module";
 import { errorMessage } from "../../model/errors.ts";
 import { define, defineLazily, defineMissing } from "./define.ts";

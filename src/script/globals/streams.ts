@@ -1,4 +1,5 @@
 // IdentityTransformStream: passes bytes through unchanged.
+import { TransformStream } from "node:stream/web";
 import { toBytes } from "../../binding/arguments.ts";
 
 export class IdentityTransformStream extends TransformStream<ArrayBuffer | ArrayBufferView, Uint8Array> {

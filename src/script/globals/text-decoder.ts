@@ -1,5 +1,6 @@
 // A TextDecoder for Node versions that decode some single-byte encodings incorrectly, such as
 // windows-1252 as Latin-1, or do not support them.
+import { Buffer } from "node:buffer";
 import { toBytes } from "../../binding/arguments.ts";
 
 const NativeTextDecoder = globalThis.TextDecoder;

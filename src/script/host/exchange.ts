@@ -1,5 +1,6 @@
 // Reports a request to a script after its response has ended. Runs for every request, so objects
 // are built without spreading, which would be much slower.
+import { performance } from "node:perf_hooks";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { nextRequestId } from "../../http/server/request-id.ts";
 import type { Exchange } from "../../metrics/exchange.ts";

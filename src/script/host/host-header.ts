@@ -1,4 +1,5 @@
 // Checks the Host header. Without a valid host no URL can be built, and the response is 400.
+import { URL } from "node:url";
 import type { HttpRequest } from "../../http/server/listen.ts";
 
 /** Cache of recent results: this check costs more than the rest of parsing a request. */

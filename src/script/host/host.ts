@@ -1,5 +1,7 @@
 // Runs a script's handlers: converts HTTP requests to Request objects, and Response objects to HTTP
 // responses. An error of the script causes a 500 and a log line; the process keeps running.
+import console from "node:console";
+import { ReadableStream } from "node:stream/web";
 import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
 import { withSenderHeaders } from "../../http/server/forwarded.ts";
@@ -7,7 +9,7 @@ import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../../h
 import type { StoreNotification } from "../../script-types.ts";
 import type { Mode, ScriptContext } from "../context.ts";
 import { createRequest } from "../globals/fetch/request.ts";
-import { describeResponse } from "../globals/fetch/response.ts";
+import { describeResponse, ScriptResponse } from "../globals/fetch/response.ts";
 import type { Environment } from "./environment.ts";
 import { addRequestId, beginExchange, type ExchangeState, type HostObserver } from "./exchange.ts";
 import { hasValidHost } from "./host-header.ts";
@@ -59,7 +61,7 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       if (handlers.fetch === undefined)
         throw withoutFrames(new TypeError("The script's default export has no fetch handler."));
       const response = await handlers.fetch(toRequest(request), env, createContext());
-      if (!(response instanceof Response)) {
+      if (!(response instanceof ScriptResponse)) {
         throw withoutFrames(
           new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`),
         );

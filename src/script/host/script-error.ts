@@ -1,5 +1,6 @@
 // Uncaught errors of a script, for its author. The stack trace ends at the script; frames of
 // Store's server are removed.
+import console from "node:console";
 import { isFrame, isOwnFrame } from "../../binding/call-stack.ts";
 
 /** Maximum length of a chain of causes. */

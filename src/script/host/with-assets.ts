@@ -1,4 +1,5 @@
 // HTTP handler for assets and a script: decides which of them handles a request.
+import console from "node:console";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { assetRequestFrom } from "../assets/asset-request.ts";
 import type { AnswerOptions, AssetAnswer, Assets } from "../assets/assets.ts";

@@ -1,5 +1,9 @@
 // A process that runs one script with its own engine. It is started ahead of time, then receives a
 // script. Its heartbeats let the supervisor detect a blocked event loop.
+import { Buffer } from "node:buffer";
+import console from "node:console";
+import process from "node:process";
+import { setInterval, setTimeout } from "node:timers";
 import { pathToFileURL } from "node:url";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -8,6 +12,7 @@ import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
+import type { ToObserver } from "../../metrics/reporter-messages.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { openEngine } from "../../open.ts";
 import { openAssets } from "../assets/assets.ts";
@@ -179,6 +184,15 @@ async function runNotification(id: number, events: readonly NotificationMessage[
   send({ kind: "notified", id, ...result, error: result.error?.slice(0, maxMessageText) });
 }
 
+/** An error is logged: a script can break what metrics need, and the process serves without them. */
+function observe(message: ToObserver): void {
+  try {
+    activeHost?.observer.receive(message);
+  } catch (error) {
+    logError(error, "Metrics:");
+  }
+}
+
 /** Returns the stack trace without frames of the module loader. */
 function formatStack(error: unknown): string {
   if (error instanceof HandlersFault || !(error instanceof Error)) return shortMessage(error);
@@ -203,7 +217,7 @@ const parent = connectParent<ToHost, FromHost>((message) => {
     const { cron, time } = message;
     void run(message.id, (current) => current.host.scheduled(cron, time));
   } else if (message.kind === "report metrics" || message.kind === "lines taken") {
-    activeHost?.observer.receive(message);
+    observe(message);
   } else if (message.kind === "notification") {
     void runNotification(message.id, message.events);
   } else {

@@ -1,5 +1,7 @@
 // A blob backend with a cache of bodies on a local disk. Blobs never change, so a cached extent is
 // valid forever. A read that misses first copies the whole extent to the cache.
+import { Buffer } from "node:buffer";
+import process from "node:process";
 import { createMetrics } from "../../../metrics/metrics.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { ByteRange } from "../../../model/range.ts";

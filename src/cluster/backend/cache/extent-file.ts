@@ -1,6 +1,7 @@
 // The file of one cached extent: the checksums of its blocks, then its bytes. Blocks and checksums
 // are those of the blob backend, so that a file under a wrong name is detected too.
 
+import { Buffer } from "node:buffer";
 import { close, open as openWithCallback, read, readv } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { promisify } from "node:util";

@@ -1,4 +1,5 @@
 // Writes, syncs and reads the file of one blob in a shared directory; reads are verified.
+import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import type { ByteRange } from "../../../model/range.ts";
 import type { BackendBlob } from "../backend.ts";

@@ -1,6 +1,7 @@
 // Blobs on an S3 service. A blob is one object, or several objects if it is longer than one piece:
 //   <prefix><bucket id>/<name>          the first piece
 //   <prefix><bucket id>/<name>.000001   the second piece, and so on
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { forEachLimit } from "../../../async/for-each-limit.ts";
 import { sha256 } from "../../../http/sigv4.ts";

@@ -1,5 +1,6 @@
 // Splits a stream into pieces and buffers each until it is stored: S3 needs the length first, and a
 // retry needs the bytes. To limit memory, pieces are shorter while there are many writes.
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";

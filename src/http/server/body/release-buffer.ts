@@ -1,5 +1,6 @@
 // Frees the memory of a chunk immediately. Chunks are outside the JavaScript heap, so the garbage
 // collector runs too rarely: with a thousand bodies in flight, 100 MB of unused chunks remain.
+import { MessageChannel } from "node:worker_threads";
 
 const { port1: closedPort } = new MessageChannel();
 closedPort.close();

@@ -1,5 +1,6 @@
 // Sends a body from a stream with backpressure, over Node's HTTP server or directly to a connection.
 import type { Writable } from "node:stream";
+import { clearTimeout, setTimeout } from "node:timers";
 import type { ByteSource, HttpResponse } from "../listen.ts";
 import type { OpenStreams } from "../listener-state.ts";
 

@@ -1,7 +1,9 @@
 // Reads the body of a request into buffers of the caller. For large bodies, a promise and a buffer
 // for each chunk of Node's stream would cost as much as moving the bytes.
+import type { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
+import { setImmediate } from "node:timers";
 import type { ListenerState } from "../listener-state.ts";
 import { release } from "./release-buffer.ts";
 

@@ -1,5 +1,6 @@
 // Queries of the versions of one key: the current object and the rows of the history. Both tables
 // are read in one snapshot, because a commit moves versions between them.
+import { Buffer } from "node:buffer";
 import { decodeObject } from "../../../engine/codec/record-codec.ts";
 import type { InspectedVersion, ObjectWithBody, StoredVersion } from "../../../engine/records.ts";
 import { keyBytes } from "../../../model/key.ts";

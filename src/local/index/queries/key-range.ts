@@ -1,4 +1,5 @@
 // Ranges of keys that a listing reads, and the sizes of the batches in which it reads them.
+import { Buffer } from "node:buffer";
 import { keyBytes } from "../../../model/key.ts";
 import type { Position, Scan } from "../../../model/listing.ts";
 import { afterAllKeys, successor } from "./upload-queries.ts";

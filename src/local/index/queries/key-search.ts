@@ -1,4 +1,5 @@
 // Search of a bucket's keys. Keys are read as one packed value, without their records.
+import { Buffer } from "node:buffer";
 import { keyBytes } from "../../../model/key.ts";
 import { type KeyMatches, type KeySearch, matchPackedKeys } from "../../../model/key-search.ts";
 import { damagedError } from "../../rows/checksum.ts";

@@ -1,4 +1,5 @@
 // Queries of a bucket's database. Statements are prepared once; checksums of records are verified.
+import { Buffer } from "node:buffer";
 import { decodeObject } from "../../../engine/codec/record-codec.ts";
 import type { GarbageEntry, ObjectWithBody, Totals } from "../../../engine/records.ts";
 import type { BucketSettings } from "../../../model/bucket.ts";

@@ -1,4 +1,5 @@
 // Queries of uploads and their parts in a bucket's database.
+import { Buffer } from "node:buffer";
 import { decodePart, decodeUpload } from "../../../engine/codec/record-codec.ts";
 import type { StoredUpload, UploadScan } from "../../../engine/records.ts";
 import { compareKeys, keyBytes } from "../../../model/key.ts";

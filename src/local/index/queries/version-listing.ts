@@ -1,5 +1,6 @@
 // Listings that also read the history: the objects as of an instant, and all versions. Each merges
 // an ordered scan of the objects with an ordered scan of the history, in batches.
+import { Buffer } from "node:buffer";
 import { decodeObject } from "../../../engine/codec/record-codec.ts";
 import { decodeVersion } from "../../../engine/codec/version-codec.ts";
 import type { ListedVersion, VersionPage, VersionScan } from "../../../engine/records.ts";

@@ -1,5 +1,6 @@
 // Parses `_headers`: a line with a path, followed by headers to set (`name: value`) or to remove
 // (`! name`). Malformed lines are reported and have no effect.
+import { Buffer } from "node:buffer";
 import { compilePattern, type PathPattern } from "./path-pattern.ts";
 import { normalizeUrl, type RuleFault, type RuleLine, ruleLines } from "./rule-lines.ts";
 

@@ -1,4 +1,5 @@
 // Parsing shared by `_headers` and `_redirects`: lines, comments, limits, and URLs of rules.
+import { URL } from "node:url";
 
 export interface RuleFault {
   /** Line number, from 1. */

@@ -1,6 +1,7 @@
 // Faults in a configuration as users see them: the position, the line with the token marked, what
 // is wrong, and what to write instead.
 import { relative } from "node:path";
+import process from "node:process";
 import { redactConfigLine, withoutPasswords } from "../../../model/names/location.ts";
 import { faultText } from "./code-frame.ts";
 

@@ -1,6 +1,7 @@
 // Finds a configuration file and parses it as TOML, JSON or JSONC.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
+import { TextDecoder } from "node:util";
 import { ConfigError, configError, displayPath, type SourceText } from "./error.ts";
 import { parseJson } from "./json.ts";
 import type { ParsedConfig } from "./positions.ts";

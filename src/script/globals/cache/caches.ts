@@ -1,10 +1,13 @@
 // Caches of a script: an in-memory LRU cache of responses, limited in size. rules.ts decides what
 // may be cached and for how long.
+import { Buffer } from "node:buffer";
+import { ReadableStream } from "node:stream/web";
+import { URL } from "node:url";
 import { type ByteStream, createBody } from "../fetch/body.ts";
 import { freezeHeaders, headersFromWire } from "../fetch/headers.ts";
 import { requestParts, ScriptRequest } from "../fetch/request.ts";
 import type { RequestParts } from "../fetch/request-init.ts";
-import { assembleResponse, describeResponse } from "../fetch/response.ts";
+import { assembleResponse, describeResponse, ScriptResponse } from "../fetch/response.ts";
 import { chooseAnswer, freshMilliseconds, keepsCookiesPrivate, parseDirectives, varyNames } from "./rules.ts";
 
 interface CachedResponse {
@@ -169,7 +172,7 @@ function toRequestParts(input: unknown): RequestParts {
 }
 
 function checkResponse(response: Response): void {
-  if (!(response instanceof Response)) throw new TypeError("A cache keeps Response objects only.");
+  if (!(response instanceof ScriptResponse)) throw new TypeError("A cache keeps Response objects only.");
   if (response.type === "error") throw new TypeError("A cache cannot keep Response.error().");
   if (response.status === 206) throw new TypeError("A cache cannot keep a partial response (status 206).");
   if (varyNames(response.headers).includes("*")) {

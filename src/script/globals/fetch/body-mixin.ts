@@ -1,4 +1,5 @@
 // Body methods shared by Request and Response.
+import { Buffer } from "node:buffer";
 import { type Body, isUsed, openStream, readBytes, readText, readTextStream } from "./body.ts";
 import { native } from "./native.ts";
 

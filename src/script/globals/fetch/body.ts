@@ -1,10 +1,16 @@
 // The body of a Request or Response. It is stored in its original form, converted to a stream only
 // on demand, and can be read once.
+import { Blob, Buffer } from "node:buffer";
 import { Readable } from "node:stream";
+import { ReadableStream, TextDecoderStream, TransformStream } from "node:stream/web";
+import { URLSearchParams } from "node:url";
+import { TextDecoder } from "node:util";
 import { toBytes } from "../../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
 import { encodeFormData } from "./form-data-body.ts";
 import { native } from "./native.ts";
+
+const { FormData } = globalThis;
 
 export type ByteStream = ReadableStream<Uint8Array>;
 

@@ -1,5 +1,6 @@
 // Encodes FormData as multipart/form-data (RFC 7578 and the HTML standard). The result is a Blob:
 // its files are not copied, and its length is known before it is read.
+import { Blob } from "node:buffer";
 import { randomBytes } from "node:crypto";
 
 export function encodeFormData(form: FormData): { readonly blob: Blob; readonly contentType: string } {

@@ -1,6 +1,6 @@
 // Validates headers: lower-case names, and values as byte strings (one character per byte). As in
 // Cloudflare Workers, text is sent as UTF-8, and bytes that are valid UTF-8 are read as text.
-import { isUtf8 } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const plain = /^[\t\x20-\x7e]*$/;

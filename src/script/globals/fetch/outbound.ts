@@ -1,5 +1,6 @@
 // The fetch function of scripts: uses Store's Request and Response, and removes hop-by-hop headers,
 // so that a script can forward what it receives.
+import { ReadableStream } from "node:stream/web";
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
 import { hopByHopHeaders } from "../../../http/headers.ts";
 import { type ByteStream, createBody, takeBody } from "./body.ts";

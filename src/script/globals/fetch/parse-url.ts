@@ -1,4 +1,5 @@
 // Parses the URLs that scripts pass to Request, fetch and Response.redirect.
+import { URL } from "node:url";
 
 /** Key under which undici's setGlobalOrigin stores the base of relative URLs. */
 const originKey = Symbol.for("undici.globalOrigin.1");

@@ -1,5 +1,6 @@
 // Parses the arguments of `new Request(input, init)` as the standard requires. Unlike in Node, a
 // stream as body needs no `duplex`.
+import { ReadableStream } from "node:stream/web";
 import { type Body, type ByteStream, createBody, extractBody, moveBody } from "./body.ts";
 import { ScriptHeaders } from "./headers.ts";
 import { isNative, native } from "./native.ts";
@@ -11,6 +12,8 @@ import {
   readEnumerated,
   settingsFrom,
 } from "./request-settings.ts";
+
+const { AbortSignal } = globalThis;
 
 export interface RequestParts {
   readonly method: string;

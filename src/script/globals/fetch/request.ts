@@ -1,11 +1,15 @@
 // The Request class of scripts. For incoming requests it is lazy: headers are parsed and the body
 // is opened only when the script reads them.
+import type { ReadableStream } from "node:stream/web";
 import { type Body, cloneBody, createBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { headersFromRaw, ScriptHeaders } from "./headers.ts";
 import { defineInspection, native, standInFor } from "./native.ts";
 import { partsFrom, type RequestParts } from "./request-init.ts";
 import { defaultSettings, noSettings } from "./request-settings.ts";
+
+// Taken at load, because scripts replace globals.
+const { AbortController, AbortSignal, DOMException } = globalThis;
 
 export interface IncomingRequest {
   readonly method: string;

@@ -1,5 +1,6 @@
 // The Response class of scripts. It stores body, status and headers in their original form, so that
 // the host can send them without creating a stream or one of Node's responses.
+import type { URL } from "node:url";
 import { type Body, type ByteStream, cloneBody, createBody, extractBody, isEmpty, takeBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { freezeHeaders, ScriptHeaders, wireHeaders } from "./headers.ts";

@@ -1,5 +1,6 @@
 // Converts between the bytes of a document and the text of a script. The rewriter handles a
 // document as a byte string: markup is ASCII, so untouched parts can be written unchanged.
+import { Buffer } from "node:buffer";
 
 /** Encodes a script's text as a UTF-8 byte string. */
 export function bytesFromText(text: string): string {

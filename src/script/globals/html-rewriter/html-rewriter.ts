@@ -1,8 +1,10 @@
 // HTMLRewriter: changes a document while it streams through a script.
+import { Buffer } from "node:buffer";
+import { ReadableStream } from "node:stream/web";
 import { toBytes } from "../../../binding/arguments.ts";
 import { type ByteStream, createBody } from "../fetch/body.ts";
 import { ScriptHeaders } from "../fetch/headers.ts";
-import { assembleResponse, describeResponse } from "../fetch/response.ts";
+import { assembleResponse, describeResponse, ScriptResponse } from "../fetch/response.ts";
 import type { DocumentListener, Handler, Listener } from "./handlers.ts";
 import { createRewriter, type Rewriter } from "./rewriter.ts";
 import { parseSelector } from "./selector.ts";
@@ -33,7 +35,7 @@ export class HTMLRewriter {
 
   /** The handlers run while the returned response is read. */
   transform(response: Response): Response {
-    if (!(response instanceof Response))
+    if (!(response instanceof ScriptResponse))
       throw new TypeError("HTMLRewriter transforms Response objects only.");
     checkEncoding(response.headers.get("content-type"));
     const headers = new ScriptHeaders(response.headers);

@@ -1,5 +1,6 @@
 // Rewrites one streamed document. Tokens are written unchanged, unless a matching handler requests
 // a change.
+import { Buffer } from "node:buffer";
 import { applyChanges, Comment, Doctype, DocumentEnd, EndTag, noChanges } from "./content.ts";
 import { Element, type ElementState, elementState } from "./element.ts";
 import { bytesFromText, textFromBytes } from "./encoding.ts";

@@ -1,5 +1,7 @@
 // TCP sockets of "cloudflare:sockets": a readable and a writable web stream over a Node socket.
+import type { Buffer } from "node:buffer";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { ReadableStream, WritableStream } from "node:stream/web";
 import { connect as connectTls } from "node:tls";
 import { toBytes } from "../../../binding/arguments.ts";
 

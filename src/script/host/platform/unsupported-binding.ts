@@ -1,5 +1,6 @@
 // Placeholder for an unsupported binding. A script can start with it, copy it and print it; using
 // it throws a TypeError that names the missing service.
+import console from "node:console";
 import { inspect } from "node:util";
 import { isOwnFrame } from "../../../binding/call-stack.ts";
 import { unsupportedHint } from "../../config/wrangler/bindings.ts";
