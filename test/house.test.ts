@@ -24,7 +24,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   oidc: ["http", "model", "jose"],
   "s3-client": ["http", "model", "node:crypto", "node:http", "node:https", "node:timers/promises"],
   child: ["async", "node:*"],
-  engine: ["metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
+  engine: ["metrics", "model", "node:crypto", "node:os", "node:timers/promises", "node:worker_threads"],
   copy: ["async", "engine", "model", "node:crypto"],
   memory: ["model", ...ports()],
   repository: [

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { createDeferred } from "../async/deferred.ts";
 import { openChannel } from "./channel.ts";
 import { forEachLine } from "./output.ts";
+import { bestDeathWatch, type DeathWatch, type WatchParent, withDeathSignal } from "./parent-death.ts";
 import { createStandstillWatch, type StandstillWatch } from "./standstill.ts";
 
 /** Messages that every child sends while it starts. */
@@ -32,6 +33,8 @@ export interface ChildOptions<Incoming> {
   /** Called with each line of the child's output. Default: the child inherits stdout and stderr. */
   readonly onLine?: ((text: string, stream: "stdout" | "stderr") => void) | undefined;
   readonly log: (line: string) => void;
+  /** @internal How the child learns that this process has ended; default: what the system offers. */
+  readonly deathWatch?: DeathWatch | undefined;
 }
 
 export interface Child<Outgoing extends object> {
@@ -57,7 +60,10 @@ export function startChild<Incoming extends { readonly kind: string }, Outgoing 
 ): Child<Outgoing> {
   const { title, program, nodeOptions, environment, listener, parse, onMessage, onLine, log } = options;
   const output = onLine === undefined ? "inherit" : "pipe";
-  const child = spawn(process.execPath, [...nodeOptions, program], {
+  const { deathWatch = bestDeathWatch() } = options;
+  const node = { program: process.execPath, args: [...nodeOptions, program] };
+  const command = deathWatch === "signal" ? withDeathSignal(node) : node;
+  const child = spawn(command.program, command.args, {
     stdio: ["ignore", output, output, "pipe", ...(listener === undefined ? [] : [listener])],
     env: environment,
   });
@@ -100,6 +106,7 @@ export function startChild<Incoming extends { readonly kind: string }, Outgoing 
     onClose: disconnected.resolve,
     messagesPerSecond,
   });
+  channel.send({ kind: "watch parent", watch: deathWatch, pid: process.pid } satisfies WatchParent);
 
   return {
     warm: warm.promise,

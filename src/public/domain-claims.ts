@@ -39,7 +39,7 @@ export async function claimDomain(
   for (;;) {
     const claim = await readClaim(documents, domain);
     const isOwn = claim?.bucket === name && claim.created === created;
-    if (claim !== undefined && !isOwn && (await isHeld(engine, claim))) return claim.bucket;
+    if (claim !== undefined && !isOwn && (await isClaimed(engine, claim))) return claim.bucket;
     if (isOwn && claim.claimed !== 0 && hasDomain(bucket, domain)) return undefined;
     const stored: StoredClaim = { bucket: name, created, claimed: Date.now() };
     if ((await documents.put(kind, domain, JSON.stringify(stored), claim?.revision)) === "committed")
@@ -48,7 +48,7 @@ export async function claimDomain(
 }
 
 /** Whether the bucket of the claim exists and has the domain, or may be about to get it. */
-async function isHeld(
+async function isClaimed(
   engine: Pick<Engine, "bucket">,
   { domain, bucket, created, claimed }: ReadClaim,
 ): Promise<boolean> {

@@ -5,8 +5,8 @@ import { type HistoryRow, orderChecksum } from "../rows/history-row.ts";
 
 export type FoundHistoryRow = HistoryRow & { readonly bytes: unknown };
 
-/** A place in the order of a key's versions. */
-type Place = Pick<HistoryRow, "shown_until" | "entry">;
+/** A position in the order of a key's versions. */
+type OrderPosition = Pick<HistoryRow, "shown_until" | "entry">;
 type OrderedRow = Pick<HistoryRow, "entry" | "version" | "since" | "until" | "shown_until" | "is_oldest">;
 
 export interface VersionOrder {
@@ -14,8 +14,8 @@ export interface VersionOrder {
   isEmpty(key: Uint8Array): boolean;
   /** Shows the versions of a key until a time at most: that of a new version. */
   endOlder(key: Uint8Array, time: number): void;
-  /** The version at this place is gone: an older one is shown until the least time of the others. */
-  showOlder(key: Uint8Array, gone: Place, until: number): void;
+  /** The version at this position is gone: an older one is shown until the earliest time of the others. */
+  showOlder(key: Uint8Array, gone: OrderPosition, until: number): void;
   /** The oldest version of a key is gone: the next one is the oldest. */
   markOldest(key: Uint8Array): void;
   setUntil(row: OrderedRow, until: number, shownUntil?: number): void;
@@ -52,7 +52,7 @@ export function prepareHistoryStatements(database: Database) {
 }
 
 export function createVersionOrder(database: Database): VersionOrder {
-  const newest = database.prepare<Place>(
+  const newest = database.prepare<OrderPosition>(
     `SELECT shown_until, entry FROM history WHERE key = ? ${newestFirst} LIMIT 1`,
   );
   const oldest = database.prepare<OrderedRow>(
@@ -81,13 +81,13 @@ export function createVersionOrder(database: Database): VersionOrder {
       for (const row of shownAfter.all(key, time)) change(row, { shown_until: time });
     },
     showOlder(key, gone, until) {
-      let place = gone;
-      for (let least = until; ; ) {
-        const row = nextOlder.get(key, place.shown_until, place.entry);
-        if (row === undefined || row.shown_until === least) return;
-        change(row, { shown_until: least });
-        place = row;
-        least = Math.min(least, row.since);
+      let position = gone;
+      for (let earliest = until; ; ) {
+        const row = nextOlder.get(key, position.shown_until, position.entry);
+        if (row === undefined || row.shown_until === earliest) return;
+        change(row, { shown_until: earliest });
+        position = row;
+        earliest = Math.min(earliest, row.since);
       }
     },
     markOldest(key) {

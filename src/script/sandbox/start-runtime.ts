@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { defaultOutputLimits, forEachLine } from "../../child/output.ts";
+import { withDeathSignal } from "../../child/parent-death.ts";
 import { configFile } from "./runtime/runtime-config.ts";
 import type { SandboxFolder } from "./sandbox-folder.ts";
 import { buildWall, socketsPath } from "./wall/build-wall.ts";
@@ -71,7 +72,8 @@ function startWalled(options: Parameters<typeof buildWall>[0]): StartedChild {
 }
 
 function startUnwalled(binary: string, args: readonly string[]): StartedChild {
-  const child = spawn(binary, args, {
+  const command = withDeathSignal({ program: binary, args });
+  const child = spawn(command.program, command.args, {
     stdio: ["ignore", "pipe", "pipe"],
     ...{ env: {}, cwd: "/", detached: true },
   });

@@ -152,7 +152,7 @@ const undoHistory = `
     .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
     .join("; ")}`;
 
-const undoSettings = ["quota", "policy", "publicAccessBlock", "encryption"]
+const undoSettings = ["quota", "policy", "publicAccessBlock", "encryption", "ownership", "region"]
   .map((name) => `ALTER TABLE bucket DROP COLUMN ${name}`)
   .join("; ");
 

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { Agent } from "node:http";
+import { join } from "node:path";
 import { test } from "node:test";
 import { program } from "../../cli/store.ts";
+import { s3Processes } from "../../s3/inside.ts";
 import { open } from "../client.ts";
 import { descendantsOf, isAlive, until } from "../inside.ts";
 import { type Scene, scriptScene } from "../scene.ts";
@@ -34,6 +36,9 @@ export default {
         return new Response("answered");
       case "/waited":
         return new Response((await (await env.BUCKET.get("waited"))?.text()) ?? "not yet");
+      case "/loop":
+        console.log("loop begins");
+        for (;;);
       default:
         return new Response(String(process.pid));
     }
@@ -123,4 +128,46 @@ test("the server exits immediately on a second signal, and a killed supervisor l
     await slow;
     await until(() => pids.every((pid) => !isAlive(pid)), "no process is left");
   }
+});
+
+/** Blocks the event loop of a process of Store's own for good when it gets the signal. */
+const blocker = `
+if (process.argv[1]?.endsWith("s3/server/worker.js"))
+  process.on("SIGUSR2", () => {
+    require("node:fs").writeFileSync(__dirname + "/blocked-" + process.pid, "");
+    for (;;);
+  });`;
+
+test("after the supervisor is killed, blocked processes end, and the next start gets the same ports and data", async (t) => {
+  const scene = await scriptScene(t, source);
+  const environment = { NODE_OPTIONS: `--require=${await scene.write("blocker.cjs", blocker)}` };
+  const server = await scene.start("serve", { environment });
+  const { announced } = server;
+  const pids = descendantsOf(server.pid);
+  t.after(() => {
+    for (const pid of pids.filter(isAlive)) process.kill(pid, "SIGKILL");
+  });
+  const blocked = s3Processes(server.pid);
+  for (const pid of blocked) process.kill(pid, "SIGUSR2");
+  server.ask("/loop").catch(() => undefined);
+  await server.told(/loop begins/);
+  await until(() => blocked.every((pid) => existsSync(join(scene.directory, `blocked-${pid}`))), "blocked");
+  process.kill(server.pid, "SIGKILL");
+  await until(() => !isAlive(server.pid), "the supervisor has ended");
+
+  const ports = [
+    ["--port", announced.url],
+    ["--s3-port", announced.s3.url],
+    ["--console-port", announced.console.url],
+  ].flatMap(([option, url]) => [option!, new URL(url!).port]);
+  const data = ["--data", join(scene.directory, ".store")];
+  const next = scene.shell.start(["serve", "--config", "store.toml", ...data, "--json", ...ports]);
+  t.after(() => next.kill("SIGKILL"));
+  let errors = "";
+  next.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const [line] = (await Promise.race([once(next.stdout, "data"), once(next, "exit")])) as [unknown];
+  assert.match(String(line), /^\{/, errors);
+  assert.deepEqual(pids.filter(isAlive), []);
 });

@@ -42,9 +42,9 @@ type EndedRow = readonly [record: null, context: null, key: ListedKey];
 /** A key as text, which the driver reads three times faster than bytes but cuts off at NUL. */
 type ListedKey = string | Uint8Array;
 
-/** A place in the order of a key's versions. */
-type Place = readonly [shownUntil: number, entry: number];
-const newestPlace: Place = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
+/** A position in the order of a key's versions. */
+type OrderPosition = readonly [shownUntil: number, entry: number];
+const newestPosition: OrderPosition = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
 
 interface PastScan {
   readonly time: number;
@@ -87,9 +87,9 @@ export function createVersionListing(database: Database): VersionListing {
     let [from, end] = keyRange(prefix, after);
     const resumed = after.kind === "key" && after.version !== undefined ? keyBytes(after.value) : undefined;
     if (resumed !== undefined && after.value.startsWith(prefix)) {
-      const place = findPlace(resumed, after.version!);
-      if (place === undefined) from = resumed;
-      else yield* restOfKey(resumed, place, batch);
+      const position = findPosition(resumed, after.version!);
+      if (position === undefined) from = resumed;
+      else yield* restOfKey(resumed, position, batch);
     }
     for (let limit = batch; ; limit = nextBatch(limit)) {
       const objects = sql.objects.all(from, end, limit);
@@ -104,27 +104,27 @@ export function createVersionListing(database: Database): VersionListing {
       if (last === undefined) return;
       // The batch may end within the versions of a key.
       const bytes = keyBytes(last);
-      if (last === lastPast) yield* restOfKey(bytes, toPlace(past.at(-1)!), limit);
+      if (last === lastPast) yield* restOfKey(bytes, toPosition(past.at(-1)!), limit);
       from = keyAfter(bytes);
     }
   }
 
-  /** Yields the versions of a key that are older than a place, the newest first. */
-  function* restOfKey(key: Uint8Array, before: Place, batch: number): Iterable<ListedVersion> {
-    let place = before;
+  /** Yields the versions of a key that are older than a position, the newest first. */
+  function* restOfKey(key: Uint8Array, before: OrderPosition, batch: number): Iterable<ListedVersion> {
+    let position = before;
     for (let limit = batch; ; limit = nextBatch(limit)) {
-      const rows = sql.historyOfKey.all(key, ...place, limit);
+      const rows = sql.historyOfKey.all(key, ...position, limit);
       for (const row of rows) yield toListed(row);
       if (rows.length < limit) return;
-      place = toPlace(rows.at(-1)!);
+      position = toPosition(rows.at(-1)!);
     }
   }
 
-  /** Returns the place after which older versions follow. Undefined if the version is gone. */
-  function findPlace(key: Uint8Array, id: string): Place | undefined {
+  /** Returns the position after which older versions follow. Undefined if the version is gone. */
+  function findPosition(key: Uint8Array, id: string): OrderPosition | undefined {
     const [object] = sql.objects.all(key, keyAfter(key), 1);
-    if (object !== undefined && isVersionNamed(toObject(object), id)) return newestPlace;
-    return sql.place.get(id, key) ?? (id === nullVersion ? sql.nullPlace.get(key) : undefined);
+    if (object !== undefined && isVersionNamed(toObject(object), id)) return newestPosition;
+    return sql.position.get(id, key) ?? (id === nullVersion ? sql.nullPosition.get(key) : undefined);
   }
 
   // One snapshot and one lock for the whole page instead of one per seek.
@@ -159,7 +159,7 @@ function lastWholeKey(a: string | undefined, b: string | undefined): string | un
   return compareKeys(a, b) < 0 ? a : b;
 }
 
-function toPlace({ 4: entry, 5: shownUntil }: HistoryRow): Place {
+function toPosition({ 4: entry, 5: shownUntil }: HistoryRow): OrderPosition {
   return [shownUntil, entry];
 }
 
@@ -262,7 +262,7 @@ function prepareStatements(database: Database) {
   const columns = `record, ${shownContext}, ${key("key")}, ${order}`;
   const range = "WHERE key >= ? AND key < ?";
   const newestFirst = "shown_until DESC, entry DESC";
-  const place = "SELECT shown_until, entry FROM history";
+  const position = "SELECT shown_until, entry FROM history";
   return {
     objects: sql<ListedRow>(
       `SELECT record, ${context}, ${key("key")} FROM objects ${range} ORDER BY objects.key LIMIT ?`,
@@ -282,7 +282,7 @@ function prepareStatements(database: Database) {
         "(SELECT shown.entry FROM history AS shown WHERE shown.key = next AND shown.shown_until > ?3 " +
         "ORDER BY shown.shown_until, shown.entry LIMIT 1) WHERE next IS NOT NULL",
     ),
-    place: sql<Place>(`${place} WHERE version = ? AND key = ?`),
-    nullPlace: sql<Place>(`${place} WHERE key = ? AND versioned = 0`),
+    position: sql<OrderPosition>(`${position} WHERE version = ? AND key = ?`),
+    nullPosition: sql<OrderPosition>(`${position} WHERE key = ? AND versioned = 0`),
   };
 }
