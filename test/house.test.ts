@@ -16,7 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   metrics: ["model"],
   audit: ["model", "engine/records.ts", "node:crypto", "node:timers/promises"],
   secrets: ["model", "engine/master-keys.ts", "engine/records.ts", "node:crypto", "node:fs", "node:path"],
-  access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net"],
+  access: ["model", "secrets", "engine/records.ts", "node:crypto", "node:net", "node:zlib"],
   http: [
     ...["model", "node:crypto", "node:dns/promises", "node:fs", "node:http", "node:https", "node:net"],
     ...["node:os", "node:stream", "node:timers/promises", "node:tls", "node:util", "node:v8", "node:vm"],

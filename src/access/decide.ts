@@ -1,11 +1,20 @@
 // Decides whether a caller may do something, in one place for every front end. What neither a grant
 // nor the bucket's policy allows is denied, and what the policy denies is denied.
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
-import { coversTarget, type Grant, includesRight, isGrantOn, type Right, type Target } from "./grants.ts";
+import {
+  canCreateBucket,
+  coversTarget,
+  type Grant,
+  includesRight,
+  isGrantOn,
+  type Right,
+  type Target,
+} from "./grants.ts";
 import type { KeyLimits } from "./keys/key-rates.ts";
 import { cachedPolicy } from "./policy/cache.ts";
 import type { FindValues } from "./policy/conditions.ts";
 import { evaluatePolicy, mayAllow, type PolicyEffect } from "./policy/evaluate.ts";
+import type { SessionPolicy } from "./policy/policy.ts";
 import { isPublicPolicy } from "./policy/public-status.ts";
 import type { Work } from "./policy/work.ts";
 
@@ -30,11 +39,14 @@ export interface Caller {
 export const anonymous: Caller = { accessKeyId: "", account: "", grants: [], isAnonymous: true };
 
 export interface Scope {
-  readonly grants: readonly Grant[];
+  /** Undefined: all that the parent may do. */
+  readonly grants?: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. A grant is not for a bucket that was created later. */
   readonly issued: number;
   /** Names of the permitted operations. Undefined: all that the grants allow. */
   readonly operations?: ReadonlySet<string> | undefined;
+  /** The policy of the session must allow the request too. */
+  readonly policy?: SessionPolicy | undefined;
 }
 
 /** What a caller wants to do in a bucket. */
@@ -63,9 +75,67 @@ export function decide(caller: Caller, bucket: Bucket, request: AccessRequest, v
   const decision = effect === "allow" ? "allowed" : decideByGrants(caller.grants, bucket, request, isOwn);
   const { scope } = caller;
   if (scope === undefined || decision === "denied") return decision;
-  if (scope.operations !== undefined && !scope.operations.has(request.operation)) return "denied";
-  const limited = decideByGrants(scope.grants, bucket, request, isOwn, scope.issued);
+  const { grants, operations, issued } = scope;
+  if (operations !== undefined && !operations.has(request.operation)) return "denied";
+  if (!isAllowedBySession(caller, bucket, request, values)) return "denied";
+  if (grants === undefined) return decision;
+  const limited = decideByGrants(grants, bucket, request, isOwn, issued);
   return limited === "allowed" ? decision : limited;
+}
+
+/** What a caller wants to do outside of existing buckets. */
+export interface AccountRequest {
+  readonly operation: string;
+  readonly action: string;
+  /** The bucket to create. Undefined: no bucket. */
+  readonly bucket?: string | undefined;
+}
+
+/** Whether the caller may do something in its account. A key with grants needs one on a new bucket. */
+export function mayOnAccount(caller: Caller, request: AccountRequest, values: FindValues): boolean {
+  const { operation, action, bucket } = request;
+  if (caller.isAnonymous === true) return false;
+  const { grants, scope } = caller;
+  if (bucket !== undefined && !canCreateBucket(grants, bucket)) return false;
+  if (scope === undefined) return true;
+  if (scope.operations !== undefined && !scope.operations.has(operation)) return false;
+  if (bucket !== undefined && !canCreateBucket(scope.grants, bucket)) return false;
+  const { policy } = scope;
+  if (policy === undefined) return true;
+  const asked = { caller, actions: [action], resource: bucket ?? "*", values };
+  return evaluatePolicy(policy, asked) === "allow";
+}
+
+/** Whether conditions of a policy may decide, so that the values of the request are needed. */
+export function isUnderPolicy({ scope }: Caller, { settings }: Bucket): boolean {
+  return settings.policy !== undefined || scope?.policy !== undefined;
+}
+
+/** Whether one of the policies about the caller in the bucket asks for tags. */
+export function usesTags(
+  { scope }: Caller,
+  { name, settings }: Bucket,
+  kind: "usesExistingTags" | "usesRequestTags",
+): boolean {
+  if (scope?.policy?.[kind] === true) return true;
+  const policy = settings.policy === undefined ? "invalid" : cachedPolicy(settings.policy, name);
+  return policy !== "invalid" && policy[kind];
+}
+
+function isAllowedBySession(
+  caller: Caller,
+  { name, created }: Bucket,
+  { operation, target, actions, work }: AccessRequest,
+  values: FindValues,
+): boolean {
+  const { policy, issued } = caller.scope!;
+  if (policy === undefined) return true;
+  // A policy that names a bucket is not about a later bucket of the same name.
+  if (created > issued && policy.namedBuckets.has(name)) return false;
+  // The keys are decided one by one.
+  if (operation === "DeleteObjects") return mayAllow(policy, caller, actions);
+  const resource = target.kind === "object" ? `${name}/${target.key}` : name;
+  return evaluatePolicy(policy, { caller, actions, resource, values, work }) === "allow";
 }
 
 const policyOperations = ["GetBucketPolicy", "PutBucketPolicy", "DeleteBucketPolicy"];

@@ -26,6 +26,9 @@ const objectActions = (
 
 export type ActionTarget = "bucket" | "object";
 
+/** The action on no bucket, which only the policy of a session can name. */
+export const listBucketsAction = "s3:ListAllMyBuckets";
+
 /** Action names in lowercase, because policies may write them in any case. */
 export const knownActions: ReadonlyMap<string, ActionTarget> = new Map([
   ...bucketActions.map((name) => [`s3:${name.toLowerCase()}`, "bucket"] as const),

@@ -1,14 +1,23 @@
-// Parses a bucket policy. What is outside the supported part of S3's language is refused, never
-// ignored: an ignored condition would give access that the author did not intend.
+// Parses a policy of a bucket or of a session. What is outside the supported part of S3's language
+// is refused, never ignored: an ignored condition would give access that the author did not intend.
 import { Buffer } from "node:buffer";
-import { type ActionTarget, knownActions } from "./actions.ts";
+import type { Fields } from "../../model/shape.ts";
+import { type ActionTarget, knownActions, listBucketsAction } from "./actions.ts";
 import { tagKeys } from "./condition-keys.ts";
 import { parseConditions } from "./conditions.ts";
 import { parseStrictJson } from "./json.ts";
-import { maxPolicyBytes, type Patterns, type Policy, PolicyError, type Statement } from "./policy.ts";
+import {
+  maxPolicyBytes,
+  type Patterns,
+  type Policy,
+  PolicyError,
+  type Principal,
+  type SessionPolicy,
+  type Statement,
+} from "./policy.ts";
 import { parsePrincipals } from "./principals.ts";
 import { readFields, readText, readTexts, shorten } from "./shapes.ts";
-import { compileWildcards } from "./wildcard.ts";
+import { compileWildcards, hasWildcard } from "./wildcard.ts";
 import { freeWork } from "./work.ts";
 
 const maxStatements = 200;
@@ -16,6 +25,21 @@ const versions = ["2012-10-17", "2008-10-17"];
 
 /** Parses the policy of this bucket. Throws a PolicyError that says what is wrong where. */
 export function parsePolicy(text: string, bucket: string): Policy {
+  return parse(text, bucket);
+}
+
+/** Parses the policy of a session, which may name any bucket and has no principals. */
+export function parseSessionPolicy(text: string): SessionPolicy {
+  const policy = parse(text, undefined);
+  const named = policy.statements
+    .filter(({ effect, resources }) => effect === "Allow" && !resources.isInverted)
+    .flatMap(({ resources }) => resources.patterns.map(bucketPart))
+    .filter((name) => !hasWildcard(name));
+  return { ...policy, namedBuckets: new Set(named) };
+}
+
+/** Undefined instead of a bucket: the policy of a session. */
+function parse(text: string, bucket: string | undefined): Policy {
   if (Buffer.byteLength(text) > maxPolicyBytes) {
     throw new PolicyError(`The policy is larger than ${maxPolicyBytes} bytes.`);
   }
@@ -46,7 +70,8 @@ const statementFields = [
 ];
 
 interface Context {
-  readonly bucket: string;
+  /** Undefined: the policy of a session. */
+  readonly bucket: string | undefined;
   /** What the actions concern, by pattern: each is compared with all actions once. */
   readonly targets: Map<string, ReadonlySet<ActionTarget>>;
 }
@@ -56,19 +81,23 @@ function parseStatement(value: unknown, path: string, { bucket, targets }: Conte
   if (fields.Effect !== "Allow" && fields.Effect !== "Deny") {
     throw new PolicyError(`${path}.Effect must be "Allow" or "Deny".`);
   }
-  if (fields.Principal === undefined) throw new PolicyError(`${path} has no Principal.`);
+  const principals = bucket === undefined ? refusePrincipal(fields, path) : readPrincipals(fields, path);
   const prefix = "arn:aws:s3:::";
   const resources = readPatterns(fields, path, "Resource", (text) => {
     const pattern = text === "*" ? text : text.startsWith(prefix) ? text.slice(prefix.length) : "";
-    if (!isMatch(pattern.split("/", 1)[0]!, bucket)) throw invalidResource(path, text, bucket);
+    const isFitting = bucket === undefined ? pattern !== "" : isMatch(bucketPart(pattern), bucket);
+    if (!isFitting) throw invalidResource(path, text, bucket ?? "BUCKET");
     return pattern;
   });
   const isInverted = resources.isInverted || fields.NotAction !== undefined;
-  const possible = isInverted ? everyTarget : resourceTargets(resources, bucket);
+  // As in AWS, the policy of a session may have actions that do not apply: they have no effect.
+  const isAnyTarget = isInverted || bucket === undefined;
+  const possible = isAnyTarget ? everyTarget : resourceTargets(resources, bucket);
   const actions = readPatterns(fields, path, "Action", (text) => {
     const pattern = text.toLowerCase();
     const wanted = targets.get(pattern) ?? targetsOf(pattern);
     targets.set(pattern, wanted);
+    if (bucket === undefined && isMatch(pattern, listBucketsAction.toLowerCase())) return pattern;
     if (wanted.size === 0) throw new PolicyError(`${path} has the unknown action "${shorten(text)}".`);
     if (![...wanted].some((target) => possible.has(target))) throw inapplicable(path, text);
     return pattern;
@@ -76,11 +105,28 @@ function parseStatement(value: unknown, path: string, { bucket, targets }: Conte
   return {
     sid: fields.Sid === undefined ? undefined : readText(fields.Sid, `${path}.Sid`),
     effect: fields.Effect,
-    principals: parsePrincipals(fields.Principal, `${path}.Principal`),
+    principals,
     actions,
     resources,
     conditions: parseConditions(fields.Condition, `${path}.Condition`),
   };
+}
+
+const everyone: readonly Principal[] = [{ kind: "everyone" }];
+
+/** The caller of the session is the only principal. */
+function refusePrincipal({ Principal }: Fields, path: string): readonly Principal[] {
+  if (Principal === undefined) return everyone;
+  throw new PolicyError(`${path}.Principal: the policy of a session must not have a principal.`);
+}
+
+function readPrincipals({ Principal }: Fields, path: string): readonly Principal[] {
+  if (Principal === undefined) throw new PolicyError(`${path} has no Principal.`);
+  return parsePrincipals(Principal, `${path}.Principal`);
+}
+
+function bucketPart(pattern: string): string {
+  return pattern.split("/", 1)[0]!;
 }
 
 function readStatementFields(value: unknown, path: string) {
@@ -93,7 +139,7 @@ function readStatementFields(value: unknown, path: string) {
 }
 
 function readPatterns(
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
   path: string,
   name: "Action" | "Resource",
   toPattern: (text: string) => string,

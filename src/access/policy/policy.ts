@@ -1,4 +1,4 @@
-// A parsed bucket policy. What the parser accepts is what the evaluation understands.
+// A parsed policy of a bucket or of a session. What the parser accepts is what the evaluation understands.
 import type { Work } from "./work.ts";
 
 export interface Policy {
@@ -7,6 +7,12 @@ export interface Policy {
   readonly usesExistingTags: boolean;
   /** Whether a condition asks for the tags that the request sets. */
   readonly usesRequestTags: boolean;
+}
+
+/** The policy of temporary credentials. Its statements are about their caller. */
+export interface SessionPolicy extends Policy {
+  /** Buckets that an Allow names without a wildcard. */
+  readonly namedBuckets: ReadonlySet<string>;
 }
 
 export interface Statement {

@@ -2,6 +2,7 @@
 // a later version added.
 import { isFields, isList, isOptional, isText } from "../../model/shape.ts";
 import { type Grant, type Right, rights } from "../grants.ts";
+import { maxPackedLength } from "./session-policy.ts";
 
 export interface TokenContent {
   /** The temporary access key id. */
@@ -13,6 +14,8 @@ export interface TokenContent {
   readonly grants: readonly Grant[] | undefined;
   readonly operations: readonly string[] | undefined;
   readonly session: RoleSession | undefined;
+  /** The policy of the session, packed. */
+  readonly policy: string | undefined;
 }
 
 /** The session of a role that a client has assumed. */
@@ -25,7 +28,9 @@ export interface RoleSession {
   readonly source?: string;
 }
 
-const fieldNames: ReadonlySet<string> = new Set(["exp", "grants", "iat", "id", "operations", "session"]);
+const fieldNames: ReadonlySet<string> = new Set([
+  ...["exp", "grants", "iat", "id", "operations", "policy", "session"],
+]);
 const sessionNames: ReadonlySet<string> = new Set(["name", "roleCreated", "source"]);
 const grantNames: ReadonlySet<string> = new Set(["bucket", "object", "prefix", "rights"]);
 const maxGrants = 100;
@@ -36,14 +41,16 @@ const maxKeyLength = 1024;
 export function parseTokenContent(json: string): TokenContent | undefined {
   const value = parseJson(json);
   if (!isFields(value) || !hasOnly(value, fieldNames)) return undefined;
-  const { exp, grants, iat, id, operations, session } = value;
+  const { exp, grants, iat, id, operations, policy, session } = value;
   if (!isText(id, 64) || !isSeconds(iat) || !isSeconds(exp) || exp <= iat) return undefined;
   if (!Number.isInteger(exp)) return undefined;
   if (grants !== undefined && !isList(grants, maxGrants, isGrant)) return undefined;
   if (operations !== undefined && !isList(operations, maxOperations, isOperation)) return undefined;
   if (operations !== undefined && grants === undefined) return undefined;
   if (session !== undefined && !isSession(session)) return undefined;
-  return { id, issued: Math.round(iat * 1000), expires: exp * 1000, grants, operations, session };
+  if (policy !== undefined && !isText(policy, maxPackedLength)) return undefined;
+  const times = { issued: Math.round(iat * 1000), expires: exp * 1000 };
+  return { id, ...times, grants, operations, session, policy };
 }
 
 function parseJson(text: string): unknown {

@@ -3,6 +3,8 @@
 import { Buffer } from "node:buffer";
 import { createHmac, randomBytes } from "node:crypto";
 import type { Grant } from "../grants.ts";
+import { PolicyError } from "../policy/policy.ts";
+import { maxPolicyCharacters, type PackedPolicy, packPolicy } from "./session-policy.ts";
 import { parseTokenContent, type TokenContent } from "./token-content.ts";
 
 /** The access key or the role that temporary credentials belong to. */
@@ -17,6 +19,8 @@ export interface NewTemporaryCredentials {
   readonly grants?: readonly Grant[] | undefined;
   /** Names of the permitted S3 operations; only with `grants`. Undefined: all that the grants allow. */
   readonly operations?: readonly string[] | undefined;
+  /** JSON of a policy that must allow each request too, in the form of AWS and without principals. */
+  readonly policy?: string | undefined;
   readonly lifetimeSeconds: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -30,11 +34,23 @@ export interface TemporaryCredentials {
   readonly sessionToken: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
+  /** Size of the packed policy, in percent of what a session token can carry. */
+  readonly packedPolicyPercent: number;
 }
 
 /** Invalid settings of temporary credentials. The message is for the user. */
 export class TemporaryCredentialsError extends Error {
   override readonly name = "TemporaryCredentialsError";
+}
+
+/** The policy of a session is not valid. */
+export class SessionPolicyError extends TemporaryCredentialsError {
+  readonly flaw: "length" | "malformed" | "too large";
+
+  constructor(flaw: SessionPolicyError["flaw"], message: string) {
+    super(message);
+    this.flaw = flaw;
+  }
 }
 
 export const maxTokenLength = 4096;
@@ -48,7 +64,7 @@ export function createTemporaryCredentials(
   issuer: Issuer,
   options: NewTemporaryCredentials,
 ): TemporaryCredentials {
-  const { grants, operations, lifetimeSeconds, now, session } = options;
+  const { grants, operations, lifetimeSeconds, now, session, policy: policyText } = options;
   if (!Number.isInteger(lifetimeSeconds) || lifetimeSeconds < 1 || lifetimeSeconds > maxLifetimeSeconds) {
     throw new TemporaryCredentialsError(
       `Temporary credentials must expire after 1 to ${maxLifetimeSeconds} seconds (7 days).`,
@@ -58,7 +74,8 @@ export function createTemporaryCredentials(
   const expires = Math.floor(now / 1000) + lifetimeSeconds;
   // With milliseconds: a bucket that is created later in the same second is another bucket.
   const content = { exp: expires, grants: grants?.map(toPlainGrant), iat: now / 1000, id: accessKeyId };
-  const json = JSON.stringify({ ...content, operations, session });
+  const policy = policyText === undefined ? undefined : pack(policyText);
+  const json = JSON.stringify({ ...content, operations, policy: policy?.packed, session });
   if (parseTokenContent(json) === undefined) {
     throw new TemporaryCredentialsError(
       "The grants are not valid: each needs a bucket, at least one right, and not both a prefix and a key.",
@@ -68,11 +85,28 @@ export function createTemporaryCredentials(
   const sessionToken = `${body}.${macOf(issuer.secret, body)}`;
   if (sessionToken.length > maxTokenLength) {
     throw new TemporaryCredentialsError(
-      "The grants are too long for a session token: use fewer prefixes and keys, or shorter ones.",
+      "The grants and the policy are too long for a session token: use fewer prefixes and keys, or shorter ones.",
     );
   }
   const secretAccessKey = deriveSecret(issuer.secret, body);
-  return { accessKeyId, secretAccessKey, sessionToken, expires: expires * 1000 };
+  const packedPolicyPercent = policy?.percent ?? 0;
+  return { accessKeyId, secretAccessKey, sessionToken, expires: expires * 1000, packedPolicyPercent };
+}
+
+function pack(text: string): PackedPolicy {
+  if (text === "" || text.length > maxPolicyCharacters)
+    throw new SessionPolicyError("length", `The policy must have 1 to ${maxPolicyCharacters} characters.`);
+  let policy: PackedPolicy;
+  try {
+    policy = packPolicy(text);
+  } catch (error) {
+    throw error instanceof PolicyError ? new SessionPolicyError("malformed", error.message) : error;
+  }
+  if (policy.percent <= 100) return policy;
+  throw new SessionPolicyError(
+    "too large",
+    `The packed policy has ${policy.percent} % of the size that a session token can carry: shorten it.`,
+  );
 }
 
 /** A token whose signature is not verified yet. */

@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import type { Scope } from "../decide.ts";
+import { openPolicy } from "./session-policy.ts";
 import { deriveSecret, macOf, maxLifetimeSeconds, splitToken, type UnverifiedToken } from "./token.ts";
 import { parseTokenContent, type TokenContent } from "./token-content.ts";
 
@@ -53,7 +54,12 @@ function open({ body }: UnverifiedToken, issuerSecret: string): VerifiedToken | 
   const content = parseTokenContent(json);
   if (content === undefined) return undefined;
   const { grants, issued, operations } = content;
-  const scope = grants && { grants, issued, operations: operations && new Set(operations) };
+  const policy = content.policy === undefined ? undefined : openPolicy(content.policy);
+  if (content.policy !== undefined && policy === undefined) return undefined;
+  const isLimited = grants !== undefined || policy !== undefined;
+  const scope = isLimited
+    ? { grants, issued, operations: operations && new Set(operations), policy }
+    : undefined;
   return { content, scope, secrets: [deriveSecret(issuerSecret, body)] };
 }
 

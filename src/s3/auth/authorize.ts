@@ -1,14 +1,25 @@
 // Authorizes a request, before its conditions are evaluated or its body is read.
-import { type AccessRequest, type Caller, type Decision, decide } from "../../access/decide.ts";
-import { canCreateBucket } from "../../access/grants.ts";
+import {
+  type AccessRequest,
+  type Caller,
+  type Decision,
+  decide,
+  isUnderPolicy,
+  mayOnAccount,
+  usesTags,
+} from "../../access/decide.ts";
 import { toOwner } from "../../access/keys/credentials.ts";
-import { cachedPolicy } from "../../access/policy/cache.ts";
 import type { Work } from "../../access/policy/work.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
 import { type Operation, readsPast } from "../operation.ts";
-import { type BucketOperationName, type RequestTarget, toAccessRequest } from "../operation-rights.ts";
+import {
+  type BucketOperationName,
+  operationRights,
+  type RequestTarget,
+  toAccessRequest,
+} from "../operation-rights.ts";
 import { type ConditionSource, createFindValues } from "./policy-values.ts";
 
 /** The permission to run an operation. */
@@ -72,30 +83,27 @@ async function requireBucket(context: AccessContext, name: string): Promise<Buck
 }
 
 /** Whether the decision about new tags needs the document in the body: then its handler decides. */
-export function usesRequestTags({ name, settings }: Bucket): boolean {
-  if (settings.policy === undefined) return false;
-  const policy = cachedPolicy(settings.policy, name);
-  return policy !== "invalid" && policy.usesRequestTags;
+export function usesRequestTags(caller: Caller, bucket: Bucket): boolean {
+  return isUnderPolicy(caller, bucket) && usesTags(caller, bucket, "usesRequestTags");
 }
 
 const noValues = () => undefined;
 
-/** Decides by grants and policy. A bucket without a policy needs nothing of the request. */
+/** Decides by grants and policies. Without a policy, nothing of the request is needed. */
 export function decideAccess(
   context: AccessContext,
   bucket: Bucket,
   wanted: Wanted,
 ): Decision | Promise<Decision> {
-  const { policy: text } = bucket.settings;
-  if (text === undefined) return decide(context.caller, bucket, toAsked(wanted, wanted), noValues);
+  const { caller } = context;
+  if (!isUnderPolicy(caller, bucket)) return decide(caller, bucket, toAsked(wanted, wanted), noValues);
   const { header } = context.request;
   const isPast = readsPast(wanted.name, header);
   const { key = "", prefix } = wanted;
   // A read of the past may find any version, so it needs the actions of versions.
   const version = isPast ? "" : wanted.version;
   const asked = { ...toAsked(wanted, { key, version, prefix, header }), work: context.work };
-  const policy = cachedPolicy(text, bucket.name);
-  const needsTags = policy !== "invalid" && policy.usesExistingTags && asked.target.kind === "object";
+  const needsTags = asked.target.kind === "object" && usesTags(caller, bucket, "usesExistingTags");
   if (!needsTags) return decideWithValues(context, bucket, wanted, asked, undefined);
   return isPast ? "denied" : decideWithTags(context, bucket, wanted, asked);
 }
@@ -134,7 +142,7 @@ async function denialOf(
   { name, key = "" }: Wanted,
 ): Promise<S3Error> {
   const isRead = name === "GetObject" || name === "HeadObject";
-  if (isRead && bucket.settings.policy !== undefined) {
+  if (isRead && isUnderPolicy(context.caller, bucket)) {
     const mayList = (await decideAccess(context, bucket, { name: "ListObjects", prefix: key })) === "allowed";
     if (mayList && (await context.engine.head(bucket.name, key)) === undefined) {
       return new S3Error("NoSuchKey", { details: { Key: key } });
@@ -161,19 +169,15 @@ export async function authorize(
 ): Promise<Authorization> {
   const { caller, request } = context;
   if (name === "ListBuckets" || name === "CreateBucket") {
-    // A key with grants can create a bucket only if a grant gives it the admin right on that name.
-    const { grants, scope } = caller;
-    const isInScope = scope?.operations === undefined || scope.operations.has(name);
-    const isAllowed =
-      caller.isAnonymous !== true &&
-      (name === "ListBuckets" ||
-        (canCreateBucket(grants, bucketName) && canCreateBucket(scope?.grants, bucketName)));
-    if (!isAllowed || !isInScope) throw new S3Error("AccessDenied");
+    const { action } = operationRights[name];
+    const asked = { operation: name, action, bucket: name === "CreateBucket" ? bucketName : undefined };
+    const values = { caller, request, operation: name, now: context.now };
+    if (!mayOnAccount(caller, asked, createFindValues(values))) throw new S3Error("AccessDenied");
     return { bucket: undefined, canOverwrite: true };
   }
   const wanted = { name, key, version, prefix: request.query.get("prefix") };
   const bucket = await requireBucket(context, bucketName);
-  const isDeferred = name === "PutObjectTagging" && usesRequestTags(bucket);
+  const isDeferred = name === "PutObjectTagging" && usesRequestTags(caller, bucket);
   const decided = isDeferred ? "allowed" : decideAccess(context, bucket, wanted);
   // Most decisions are made at once: a turn of the event loop's queue is a measurable part of a read.
   const decision = typeof decided === "string" ? decided : await decided;

@@ -6,7 +6,7 @@ import { anonymousUserId } from "../../access/policy/public-status.ts";
 import { maxValueLength } from "../../access/policy/work.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { unsignedPayload } from "../../http/sigv4.ts";
-import type { BucketOperationName } from "../operation-rights.ts";
+import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
 import { parseTagHeader } from "../tag-header.ts";
 
@@ -18,14 +18,14 @@ export interface ConditionSource extends Pick<S3Request, "header" | "query"> {
 export interface RequestValues {
   readonly caller: Caller;
   readonly request: ConditionSource;
-  readonly operation: BucketOperationName;
+  readonly operation: OperationName;
   /** Prefix of a listing. */
-  readonly prefix: string | undefined;
-  readonly version: string | undefined;
+  readonly prefix?: string | undefined;
+  readonly version?: string | undefined;
   /** Tags that the request sets, if they are not in a header. */
-  readonly requestTags: ReadonlyMap<string, string> | undefined;
+  readonly requestTags?: ReadonlyMap<string, string> | undefined;
   /** Tags of the existing object. */
-  readonly existingTags: ReadonlyMap<string, string> | undefined;
+  readonly existingTags?: ReadonlyMap<string, string> | undefined;
   readonly now: () => number;
 }
 

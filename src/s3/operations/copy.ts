@@ -1,5 +1,6 @@
 // CopyObject and UploadPartCopy: authorizes and reads the source like GetObject, and stores it.
 
+import { isUnderPolicy } from "../../access/decide.ts";
 import { toOwner } from "../../access/keys/credentials.ts";
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
@@ -148,7 +149,7 @@ async function checkTagCopy(
 
 /** Without a policy, who may read or write an object may do so with its tags. */
 function decideTags(call: Call, bucket: Bucket, wanted: Wanted) {
-  return bucket.settings.policy === undefined ? "allowed" : decideAccess(call, bucket, wanted);
+  return isUnderPolicy(call.caller, bucket) ? decideAccess(call, bucket, wanted) : "allowed";
 }
 
 export async function uploadPartCopy(call: Call): Promise<S3Response> {

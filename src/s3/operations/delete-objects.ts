@@ -1,5 +1,6 @@
 // DeleteObjects: deletes up to 1,000 keys or versions in one request, with a result for each.
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isUnderPolicy } from "../../access/decide.ts";
 import { createWork } from "../../access/policy/work.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Condition } from "../../model/condition.ts";
@@ -32,9 +33,9 @@ type Result =
 type Results = Map<ObjectToDelete, Result>;
 
 export async function deleteObjects(call: Call): Promise<S3Response> {
-  const { engine, operation, request, payload, bucket } = call;
+  const { engine, operation, request, payload, caller, bucket } = call;
   // A policy may allow it for some keys only, so that it is decided for each key.
-  const isDecidedByKey = bucket?.settings.policy !== undefined;
+  const isDecidedByKey = bucket !== undefined && isUnderPolicy(caller, bucket);
   const bypassGovernance = isDecidedByKey ? isBypassRequested(request) : await readBypass(call);
   const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
@@ -178,7 +179,7 @@ async function findDenial(
   const bucket = context.bucket!;
   const decision = await decideAccess(context, bucket, { name: "DeleteObject", key, version });
   const needsBypass =
-    version !== undefined && bucket.settings.policy !== undefined && isBypassRequested(context.request);
+    version !== undefined && isUnderPolicy(context.caller, bucket) && isBypassRequested(context.request);
   const canBypass = !needsBypass || (await canRemoveProtection(context, bucket, { key, version }));
   if (decision === "allowed" && canBypass) return undefined;
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };

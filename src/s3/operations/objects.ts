@@ -1,4 +1,5 @@
 // GetObject, HeadObject, PutObject and DeleteObject.
+import { isUnderPolicy } from "../../access/decide.ts";
 import type { GetOptions, GetOutcome } from "../../engine/engine.ts";
 import { rangeConditionFromHeader, rangeFromHeader } from "../../http/headers.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -160,7 +161,7 @@ function wantsChecksum(request: S3Request): boolean {
 async function notFound(call: Call, marker: DeleteMarker | undefined): Promise<S3Error> {
   const { operation, request, bucket } = call;
   const { key, version } = operation;
-  if (bucket?.settings.policy !== undefined) {
+  if (bucket !== undefined && isUnderPolicy(call.caller, bucket)) {
     const listing = { name: "ListObjects", prefix: key } as const;
     if ((await decideAccess(call, bucket, listing)) === "denied") return new S3Error("AccessDenied");
   }

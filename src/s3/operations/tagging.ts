@@ -24,7 +24,7 @@ export async function putObjectTagging(call: Call): Promise<S3Response> {
 
 /** A policy may depend on the new tags, which are known only now. */
 async function checkRequestTags(call: Call, requestTags: ReadonlyMap<string, string>): Promise<void> {
-  if (call.bucket === undefined || !usesRequestTags(call.bucket)) return;
+  if (call.bucket === undefined || !usesRequestTags(call.caller, call.bucket)) return;
   await requireAccess(call, call.bucket.name, { ...call.operation, name: "PutObjectTagging", requestTags });
 }
 

@@ -2,12 +2,16 @@
 import type { Caller } from "../../access/decide.ts";
 import type { Credentials } from "../../access/keys/credentials.ts";
 import { type Role, type Roles, roleSeconds } from "../../access/temporary/roles.ts";
-import { createTemporaryCredentials, type TemporaryCredentials } from "../../access/temporary/token.ts";
+import {
+  createTemporaryCredentials,
+  SessionPolicyError,
+  type TemporaryCredentials,
+} from "../../access/temporary/token.ts";
 import type { RoleSession } from "../../access/temporary/token-content.ts";
 import { isRoleCaller } from "../auth/find-signer.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";
-import { StsError } from "./errors.ts";
+import { StsError, type StsErrorCode } from "./errors.ts";
 import {
   readDuration,
   readRoleName,
@@ -43,20 +47,20 @@ export async function assumeRole(
   caller: Caller,
   parameters: StsParameters,
 ): Promise<StsResult> {
-  refuseUnsupported(parameters);
+  refuseUnsupported(parameters, { isPolicyRead: true });
   const [name, session] = [readRoleName(parameters), readSessionName(parameters)];
   const role = await roles.find(name);
   // The same answer for an unknown role, so that callers cannot find out which roles exist.
   if (role === undefined || !isTrusted(role, caller)) {
     throw new StsError("AccessDenied", `Not authorized to perform: sts:AssumeRole on the role ${name}`);
   }
-  const made = await issue(roles, role, {
+  const made = await issue(roles, role, parameters, {
     session: { name: session, roleCreated: role.created, source: caller.accessKeyId },
     seconds: roleDuration(parameters, role),
     now: now(),
   });
   return {
-    elements: [credentialsElement(made), assumedElement(role, session, made), ["PackedPolicySize", 0]],
+    elements: [credentialsElement(made), assumedElement(role, session, made), packedSize(made)],
     issued: { subject: `role:${name}`, detail: session },
   };
 }
@@ -71,14 +75,14 @@ export async function assumeRoleWithWebIdentity(
   { roles, verifyWebIdentity, now }: StsContext,
   parameters: StsParameters,
 ): Promise<StsResult> {
-  refuseUnsupported(parameters);
+  refuseUnsupported(parameters, { isPolicyRead: true });
   const [name, session] = [readRoleName(parameters), readSessionName(parameters)];
   const token = parameters.require("WebIdentityToken");
   const role = await roles.find(name);
   if (role === undefined) throw new StsError("AccessDenied", denied);
   const seconds = roleDuration(parameters, role);
   const { issuer, subject, audience } = await verifyWebIdentity(role, token);
-  const made = await issue(roles, role, {
+  const made = await issue(roles, role, parameters, {
     session: { name: session, roleCreated: role.created },
     seconds,
     now: now(),
@@ -88,7 +92,7 @@ export async function assumeRoleWithWebIdentity(
       credentialsElement(made),
       ["SubjectFromWebIdentityToken", subject],
       assumedElement(role, session, made),
-      ["PackedPolicySize", 0],
+      packedSize(made),
       ["Provider", issuer],
       ["Audience", audience[0] ?? ""],
     ],
@@ -101,7 +105,7 @@ export async function getSessionToken(
   caller: Caller,
   parameters: StsParameters,
 ): Promise<StsResult> {
-  refuseUnsupported(parameters);
+  refuseUnsupported(parameters, { isPolicyRead: false });
   const key = caller.temporaryId === undefined ? await credentials.find(caller.accessKeyId) : undefined;
   if (key === undefined)
     throw new StsError("AccessDenied", "Cannot call GetSessionToken with session credentials");
@@ -136,16 +140,30 @@ function roleDuration(parameters: StsParameters, { maxDurationSeconds }: Role): 
 async function issue(
   roles: Roles,
   { name }: Role,
+  parameters: StsParameters,
   {
     session,
     seconds,
     now,
   }: { readonly session: RoleSession; readonly seconds: number; readonly now: number },
 ): Promise<TemporaryCredentials> {
-  return createTemporaryCredentials(
-    { id: `role:${name}`, secret: await roles.signingSecret() },
-    { lifetimeSeconds: seconds, now, session },
-  );
+  const issuer = { id: `role:${name}`, secret: await roles.signingSecret() };
+  const policy = parameters.get("Policy");
+  try {
+    return createTemporaryCredentials(issuer, { lifetimeSeconds: seconds, now, session, policy });
+  } catch (error) {
+    throw error instanceof SessionPolicyError ? new StsError(policyErrors[error.flaw], error.message) : error;
+  }
+}
+
+const policyErrors = {
+  length: "ValidationError",
+  malformed: "MalformedPolicyDocument",
+  "too large": "PackedPolicyTooLarge",
+} as const satisfies Readonly<Record<SessionPolicyError["flaw"], StsErrorCode>>;
+
+function packedSize({ packedPolicyPercent }: TemporaryCredentials): XmlElement {
+  return ["PackedPolicySize", packedPolicyPercent];
 }
 
 function credentialsElement(made: TemporaryCredentials): XmlElement {

@@ -11,8 +11,10 @@ export const stsErrors = {
   InvalidAction: [400, "The action or operation requested is invalid."],
   InvalidClientTokenId: [403, "The security token included in the request is invalid."],
   InvalidIdentityToken: [400, "The web identity token that was passed could not be validated."],
+  MalformedPolicyDocument: [400, "The policy is not valid."],
   MissingAction: [400, "The request is missing an action."],
   MissingAuthenticationToken: [403, "Request is missing Authentication Token"],
+  PackedPolicyTooLarge: [400, "The packed policy is larger than a session token can carry."],
   RequestExpired: [400, "The request has expired, or its time is too far in the future."],
   SignatureDoesNotMatch: [
     403,

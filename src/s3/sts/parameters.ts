@@ -54,14 +54,20 @@ export async function readParameters(
 const unsupported =
   /^(Policy|PolicyArns|Tags|TransitiveTagKeys|SerialNumber|TokenCode|ProvidedContexts|ProviderId)(\.|$)/;
 
+/** Parameters that only some actions have. */
+const policyParameter = "Policy";
+
 /** Refuses parameters that would limit or change the credentials, because they have no effect. */
-export function refuseUnsupported(parameters: StsParameters): void {
+export function refuseUnsupported(
+  parameters: StsParameters,
+  { isPolicyRead }: { readonly isPolicyRead: boolean },
+): void {
   for (const name of parameters.names()) {
-    if (!unsupported.test(name)) continue;
-    throw new StsError(
-      "ValidationError",
-      `The parameter ${name} is not supported: limit the grants of the role instead.`,
-    );
+    if (!unsupported.test(name) || (isPolicyRead && name === policyParameter)) continue;
+    const instead = isPolicyRead
+      ? "limit the session with Policy, or the grants of the role"
+      : "leave it out";
+    throw new StsError("ValidationError", `The parameter ${name} is not supported: ${instead}.`);
   }
 }
 

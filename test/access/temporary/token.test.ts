@@ -35,7 +35,7 @@ test("a token contains its issuer, grants and times, and no secret", () => {
   const verified = verify(made.sessionToken)!;
   assert.deepEqual(verified.content, {
     ...{ id: made.accessKeyId, issued: now, expires: now + 3600_000, grants },
-    ...{ operations: ["GetObject"], session: undefined },
+    ...{ operations: ["GetObject"], session: undefined, policy: undefined },
   });
   assert.deepEqual([...verified.scope!.operations!], ["GetObject"]);
   assert.deepEqual(verified.secrets, [made.secretAccessKey]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openPolicy } from "../../../src/access/temporary/session-policy.ts";
 import { openShell } from "../store.ts";
 
 test("key import adds a key with a given id, secret and name once, and key list shows it", async (t) => {
@@ -53,12 +54,20 @@ test("key temp prints credentials in three forms, and works without a store", as
     await shell.store(...offline, "--data", join(shell.directory, "nothing")),
     /^export AWS_ACCESS_KEY_ID=TEMP\w+\nexport AWS_SECRET_ACCESS_KEY=[\w-]+\nexport AWS_SESSION_TOKEN=ST1\./,
   );
+  const policy = join(shell.directory, "session.json");
+  const statement = { Effect: "Allow", Action: "s3:GetObject", Resource: "arn:aws:s3:::photos/2026/*" };
+  await writeFile(policy, JSON.stringify({ Statement: statement }));
+  const narrow = await shell.store("key", "temp", "--key", key.accessKeyId, "--policy", policy, "--json");
+  const [, , content = ""] = JSON.parse(narrow).SessionToken.split(".");
+  const packed = JSON.parse(Buffer.from(content, "base64url").toString()).policy;
+  assert.deepEqual(openPolicy(packed)!.statements[0]!.resources.patterns, ["photos/2026/*"]);
   const refusals = [
     ["--grant", "photos:read"],
     ["--key", key.accessKeyId, "--parent-id", "x"],
     ["--key", key.accessKeyId, "--expires", "8d"],
     ["--key", key.accessKeyId, "--operation", "GetObject"],
     ["--key", key.accessKeyId, "--grant", "photos:everything"],
+    ["--key", key.accessKeyId, "--policy", file],
   ];
   for (const refusal of refusals)
     assert.equal((await shell.run(["key", "temp", ...refusal])).code, 2, refusal.join(" "));

@@ -12,7 +12,7 @@ const what = "The secret access key";
 export async function readSecret({ output }: Invocation, file: string | undefined): Promise<string> {
   const text =
     file !== undefined
-      ? await readFile(file)
+      ? await readTextFile(file, what)
       : process.stdin.isTTY
         ? await askHidden(process.stdin, output, `${what} (not shown): `)
         : await readText(process.stdin, what);
@@ -21,10 +21,11 @@ export async function readSecret({ output }: Invocation, file: string | undefine
   return secret;
 }
 
-async function readFile(path: string): Promise<string> {
+/** `name` is what the file contains, for messages. */
+export async function readTextFile(path: string, name: string): Promise<string> {
   const input = await fileInput(path);
   try {
-    return await readText(input.chunks, what);
+    return await readText(input.chunks, name);
   } finally {
     input.close();
   }

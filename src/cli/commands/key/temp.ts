@@ -12,7 +12,7 @@ import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { withData } from "../../store/open-store.ts";
 import { openCredentials } from "./key-store.ts";
-import { readSecret } from "./secret-input.ts";
+import { readSecret, readTextFile } from "./secret-input.ts";
 import { bindToBuckets, grantOption, parseGrants } from "./settings.ts";
 import { noSuchKey } from "./state.ts";
 
@@ -20,8 +20,8 @@ export const tempCommand: Command = {
   name: "temp",
   summary: "Create temporary credentials from an access key",
   details:
-    "The credentials allow what both the access key and --grant allow. They end when they expire, or when the\n" +
-    "access key is disabled, deleted or rotated. With --parent-id the command needs no store: it signs with the\n" +
+    "The credentials allow what the access key, --grant and --policy all allow. They end when they expire, or\n" +
+    "when the access key is disabled, deleted or rotated. With --parent-id the command needs no store: it signs with the\n" +
     "given secret, which it reads from a file or stdin.",
   usage: [
     "--key ID [--grant BUCKET:RIGHTS]... [--expires TIME] [--env]",
@@ -37,12 +37,14 @@ export const tempCommand: Command = {
       summary: "limit to an S3 operation, such as GetObject; needs --grant",
       repeatable: true,
     },
+    policy: { value: "FILE", summary: "limit to what this session policy allows, JSON in the form of AWS" },
     expires: { value: "TIME", summary: "lifetime, such as 15m, at most 7d; default: 1h" },
     env: { summary: "print lines that set environment variables of AWS clients" },
   },
   examples: [
     "store key temp --key STOREABCDEFGHIJKLMNO --grant photos/2026/*:read --expires 1h",
     "store key temp --key STOREABCDEFGHIJKLMNO --grant photos:read,list --env",
+    "store key temp --key STOREABCDEFGHIJKLMNO --policy session.json",
     "store key temp --parent-id STOREABCDEFGHIJKLMNO --parent-secret-file secret.txt --json",
   ],
   async run(invocation) {
@@ -51,11 +53,14 @@ export const tempCommand: Command = {
     const operations = options.texts("operation");
     if (operations.length > 0 && grants.length === 0) throw usageError("--operation needs --grant.");
     const lifetimeSeconds = parseLifetime(options.text("expires") ?? "1h");
+    const policyFile = options.text("policy");
+    const policy = policyFile === undefined ? undefined : await readTextFile(policyFile, "The policy");
     const issuer = await findIssuer(invocation);
     const made = createOrUsageError(issuer, {
       ...{ lifetimeSeconds, now: Date.now() },
       grants: grants.length === 0 ? undefined : grants,
       operations: operations.length === 0 ? undefined : operations,
+      policy,
     });
     const { accessKeyId, secretAccessKey, sessionToken } = made;
     const expiration = new Date(made.expires).toISOString();
