@@ -153,7 +153,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
 /** Modules that export what Node has as globals too. Every folder may import them. */
 const globalModules = [
   ...["node:buffer", "node:console", "node:perf_hooks", "node:process", "node:stream/web", "node:timers"],
-  ...["node:url", "node:util", "node:worker_threads"],
+  ...["node:timers/promises", "node:url", "node:util", "node:worker_threads"],
 ];
 
 const maxFilesInFolder = 20;

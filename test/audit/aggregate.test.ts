@@ -1,8 +1,9 @@
 // Combined audit entries: the first of a group is recorded at once, later ones as a count.
 import assert from "node:assert/strict";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 import { createAuditAggregator } from "../../src/audit/aggregate.ts";
 import type { AuditEntry } from "../../src/audit/audit-log.ts";
+import { mockTimeouts } from "../support/mock-timeouts.ts";
 
 function scene() {
   const recorded: Omit<AuditEntry, "time">[] = [];
@@ -14,8 +15,7 @@ function scene() {
 }
 
 test("repeated denials of a key and reason become one entry a second at most, and every denial is counted", (t) => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  t.after(() => mock.timers.reset());
+  const timeouts = mockTimeouts(t);
   const { deny, counts, recorded } = scene();
   for (let i = 0; i < 1000; i++) deny("A");
   deny("A", "SignatureDoesNotMatch");
@@ -25,17 +25,17 @@ test("repeated denials of a key and reason become one entry a second at most, an
     ["A", "SignatureDoesNotMatch", 1],
     ["B", "AccessDenied", 1],
   ]);
-  mock.timers.tick(1000);
+  timeouts.tick(1000);
   assert.deepEqual(counts().at(-1), ["A", "AccessDenied", 999]);
   let denied = 1000;
   for (let second = 0; second < 3600; second++) {
     deny("A");
     denied++;
-    mock.timers.tick(1000);
+    timeouts.tick(1000);
   }
   const own = recorded.filter(({ by, detail }) => by.name === "A" && detail === "AccessDenied");
   assert.ok(own.length < 75, `an hour of denials makes ${own.length} entries`);
-  mock.timers.tick(60_000);
+  timeouts.tick(60_000);
   const total = recorded.filter(({ by, detail }) => by.name === "A" && detail === "AccessDenied");
   assert.equal(
     total.reduce((sum, { count }) => sum + count!, 0),
@@ -44,12 +44,11 @@ test("repeated denials of a key and reason become one entry a second at most, an
 });
 
 test("denials with more names than can be remembered are counted together", (t) => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  t.after(() => mock.timers.reset());
+  const timeouts = mockTimeouts(t);
   const { deny, recorded } = scene();
   for (let i = 0; i < 10_000; i++) deny(`key ${i}`);
   assert.ok(recorded.length <= 65, String(recorded.length));
-  mock.timers.tick(1000);
+  timeouts.tick(1000);
   assert.ok(recorded.length <= 66);
   assert.equal(
     recorded.reduce((sum, { count }) => sum + count!, 0),
@@ -68,12 +67,11 @@ test("a flush records what was counted", async () => {
 });
 
 test("new groups are limited over a minute, not only at one time", (t) => {
-  mock.timers.enable({ apis: ["setTimeout"] });
-  t.after(() => mock.timers.reset());
+  const timeouts = mockTimeouts(t);
   const { deny, recorded } = scene();
   for (let second = 0; second < 59; second++) {
     for (let i = 0; i < 100; i++) deny(`key ${second} ${i}`);
-    mock.timers.tick(1000);
+    timeouts.tick(1000);
   }
   assert.ok(recorded.length < 80, `${recorded.length} entries of 5,900 keys`);
 });

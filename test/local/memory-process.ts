@@ -1,9 +1,9 @@
 // A process that measures its memory while it writes and reads bodies, and the file descriptors
 // that stay open.
 import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
-import { mock } from "node:test";
 import { openStore, type Store, type StoreBucket, StoreError } from "../../src/index.ts";
 import { bytesOf, KiB, MiB, streamOf } from "../support/bodies.ts";
+import { mockTimeouts } from "../support/mock-timeouts.ts";
 
 export type Measurement =
   | { readonly of: "one stream"; readonly bytes: number }
@@ -36,8 +36,7 @@ const { directory, measurement } = JSON.parse(process.argv[2]!) as {
   measurement: Measurement;
 };
 // Simulate the clock: an unread body is closed only after a timeout.
-if (measurement.of === "bodies" && measurement.left === "unread")
-  mock.timers.enable({ apis: ["setTimeout"] });
+const timeouts = measurement.of === "bodies" && measurement.left === "unread" ? mockTimeouts() : undefined;
 const name = "measured";
 const store = await openStore(directory);
 await store.createBucket(name);
@@ -201,7 +200,7 @@ async function leaveBodies(
   const before = openBlobs();
   for (let i = 0; i < 20; i++) await leaveOne(bucket, left);
   if (openBlobs().length === before.length && left === "unread") throw new Error("no body held its file");
-  if (left === "unread") mock.timers.tick(60_001);
+  if (left === "unread") timeouts?.tick(60_001);
   for (let turn = 0; turn < 10; turn++) {
     gc!();
     // Finalizers run one turn after the collection.

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { KiB, MiB } from "../support/bodies.ts";
 import { blobFiles } from "../support/disk/on-disk.ts";
-import { garbageBytes } from "../support/garbage.ts";
+import { garbageBytes } from "../support/process-tree.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import type { Codes, Descriptors, Measurement, Memory } from "./memory-process.ts";
 

@@ -192,8 +192,8 @@ function createSocketReader(message: IncomingMessage): SocketReader | undefined 
   const socket = message.socket as Socket;
   const { parser } = socket;
   if ((socket as Partial<TLSSocket>).encrypted === true || !isFeedable(parser)) return undefined;
-  if (typeof socket._handle?.fd !== "number" || typeof socket._handle.readStop !== "function")
-    return undefined;
+  const handle = socket._handle;
+  if (typeof handle?.fd !== "number" || typeof handle.readStop !== "function") return undefined;
   const feedParser = createParserFeed(message, parser);
   const originalRead = message._read;
   message._read = (size) => {
@@ -246,8 +246,7 @@ function readNow(descriptor: number, into: Buffer): number {
 
 function throttle(message: IncomingMessage): ReadThrottle {
   const originalRead = message._read;
-  let isReadPending = false;
-  let isFirst = true;
+  let [isReadPending, isFirst] = [false, true];
   message._read = (size) => {
     // The first call marks the body as being read: otherwise Node discards it after the response.
     if (isFirst || message.readableLength === 0) originalRead.call(message, size);

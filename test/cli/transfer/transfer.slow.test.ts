@@ -14,7 +14,7 @@ import { limits } from "../../../src/model/limits.ts";
 import { openEngine } from "../../../src/open.ts";
 import { collect, inChunks, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
-import { garbageBytes } from "../../support/garbage.ts";
+import { garbageBytes } from "../../support/process-tree.ts";
 import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
 
 const MiB = 1024 * 1024;

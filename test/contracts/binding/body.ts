@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { StoreObjectBody } from "../../../src/index.ts";
+import { mockTimeouts } from "../../support/mock-timeouts.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { MiB, openBucket, patterned, rejection, textOf } from "./scene.ts";
 import { ownStore, sweptStore } from "./shared-stores.ts";
@@ -189,14 +190,14 @@ export function bodyContract(implementation: Implementation): void {
       const bytes = patterned(MiB);
       await bucket.put("key", bytes);
       await (await bucket.get("key"))?.bytes();
-      t.mock.timers.enable({ apis: ["setTimeout"] });
+      const timeouts = mockTimeouts(t);
       // Mocked timers must advance: a retried request to the cluster waits for a timer.
-      const clock = setInterval(() => t.mock.timers.tick(50), 50);
+      const clock = setInterval(() => timeouts.tick(50), 50);
       t.after(() => clearInterval(clock));
       const before = await openDescriptors();
       const unread: (StoreObjectBody | null)[] = [];
       for (let i = 0; i < 50; i++) unread.push(await bucket.get("key"));
-      t.mock.timers.tick(3600_000);
+      timeouts.tick(3600_000);
       let after = await openDescriptors();
       // Files are closed in the background; each request gives the process time to close them.
       for (let turn = 0; turn < 1000 && after > before + 5; turn++) {

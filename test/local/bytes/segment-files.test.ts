@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { createSegmentFiles, type OpenSegment } from "../../../src/local/bytes/segment-files.ts";
+import { mockTimeouts } from "../../support/mock-timeouts.ts";
 
 function scene(t: TestContext) {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const timeouts = mockTimeouts(t);
   const files = createSegmentFiles();
   const opened: number[] = [];
   // The system gives a closed number to the next file.
@@ -21,7 +22,7 @@ function scene(t: TestContext) {
     });
     return found!;
   }
-  return { files, acquire, opened, openCount: () => openNow().length };
+  return { files, timeouts, acquire, opened, openCount: () => openNow().length };
 }
 
 function isOpen(descriptor: number): boolean {
@@ -34,11 +35,11 @@ function isOpen(descriptor: number): boolean {
 }
 
 test("a segment is opened once for readers that follow each other, and closed after a second", async (t) => {
-  const { acquire, opened, openCount } = scene(t);
+  const { timeouts, acquire, opened, openCount } = scene(t);
   for (let reader = 0; reader < 3; reader++) (await acquire("a")).release();
   assert.equal(opened.length, 1);
   assert.equal(openCount(), 1);
-  t.mock.timers.tick(1000);
+  timeouts.tick(1000);
   assert.equal(openCount(), 0);
   (await acquire("a")).release();
   assert.equal(opened.length, 2);

@@ -15,6 +15,7 @@ import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf, KiB, MiB } from "../../support/bodies.ts";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, blobFiles, bucketIds } from "../../support/disk/on-disk.ts";
+import { mockTimeouts } from "../../support/mock-timeouts.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "shared";
@@ -153,10 +154,10 @@ test("a body that was opened a minute ago and not read is read from its new loca
   const { directory, engine } = await opened(t);
   await fill(engine);
   const kept = many.filter((_, i) => i % 4 === 0);
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const timeouts = mockTimeouts(t);
   const begun = await Promise.all(kept.map((key) => engine.get(bucket, key)));
-  t.mock.timers.tick(61_000);
-  t.mock.timers.reset();
+  timeouts.tick(61_000);
+  timeouts.reset();
   await engine.delete(
     bucket,
     many.filter((key) => !kept.includes(key)),

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { garbageBytes } from "../../support/garbage.ts";
+import { garbageBytes } from "../../support/process-tree.ts";
 import { descriptorLimit, peakMemory, s3Processes } from "../inside.ts";
 import { s3Scene } from "../scene.ts";
 import { bodies, type Crowd, type CrowdOutcome, createBody } from "./memory-process.ts";

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { HttpRequest } from "../../../src/http/server/listen.ts";
 import { createFairStarts } from "../../../src/script/sandbox/fair-starts.ts";
+import { mockTimeouts } from "../../support/mock-timeouts.ts";
 
 const request = {} as HttpRequest;
 const response = { status: 200, headers: [], body: null };
@@ -33,7 +34,7 @@ test("many requests of one sandbox start over several turns, and those of anothe
 });
 
 test("a sandbox with many requests pauses only while another script has requests too", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const timeouts = mockTimeouts(t);
   const clock = { time: 0 };
   const fair = createFairStarts(2, () => clock.time);
   const started = { flooding: 0, other: 0 };
@@ -49,11 +50,11 @@ test("a sandbox with many requests pauses only while another script has requests
   assert.deepEqual(started, { flooding: 2, other: 1 });
   other!(request);
   assert.equal(started.other, 2);
-  t.mock.timers.tick(4);
+  timeouts.tick(4);
   await turn();
   assert.equal(started.flooding, 4);
   clock.time += 1000;
-  t.mock.timers.tick(4);
+  timeouts.tick(4);
   for (let i = 0; i < 3; i++) await turn();
   assert.equal(started.flooding, 6);
   for (let i = 0; i < 6; i++) void flooding!(request);

@@ -1,7 +1,7 @@
 // Bodies are streamed through scripts: 512 MiB in each direction with little memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { garbageBytes } from "../../support/garbage.ts";
+import { garbageBytes } from "../../support/process-tree.ts";
 import { open } from "../client.ts";
 import { residentMemory, scriptProcesses } from "../inside.ts";
 import { scriptScene } from "../scene.ts";
