@@ -51,7 +51,7 @@ export function createSelections(documents: Documents, now: () => number): Selec
   async function addEntry(entry: Entry): Promise<void> {
     for (;;) {
       const index = await documents.get(indexKind, indexName);
-      const { kept, dropped } = makeRoom(index === undefined ? [] : parseIndex(index.text), entry, now());
+      const { kept, dropped } = dropOldest(index === undefined ? [] : parseIndex(index.text), entry, now());
       // Deleted before they leave the index: after a crash, no selection is without its entry.
       for (const { id } of dropped) await documents.delete(kind, id);
       const text = JSON.stringify([...kept, entry]);
@@ -88,9 +88,9 @@ export function createSelections(documents: Documents, now: () => number): Selec
 }
 
 /** Keeps the newest selections that have not expired and leave room for the added one. */
-function makeRoom(entries: readonly Entry[], added: Entry, now: number) {
-  const own = createRoom(selectionsOfUser, added);
-  const all = createRoom(selectionsOfAll, added);
+function dropOldest(entries: readonly Entry[], added: Entry, now: number) {
+  const own = createAllowance(selectionsOfUser, added);
+  const all = createAllowance(selectionsOfAll, added);
   const isKept = ({ owner, bytes, expires }: Entry) =>
     expires > now && (owner !== added.owner || own.take(bytes)) && all.take(bytes);
   const kept = new Set([...entries].reverse().filter(isKept));
@@ -100,7 +100,7 @@ function makeRoom(entries: readonly Entry[], added: Entry, now: number) {
   };
 }
 
-function createRoom(max: { readonly count: number; readonly bytes: number }, added: Entry) {
+function createAllowance(max: { readonly count: number; readonly bytes: number }, added: Entry) {
   let [count, bytes] = [1, added.bytes];
   return {
     take(size: number): boolean {
