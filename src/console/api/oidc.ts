@@ -78,7 +78,7 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
             "Ask an administrator for a role.",
           );
         }
-        const response = signInResponse(request, opened);
+        const response = await signInResponse(sessions, request, opened);
         return { ...response, headers: [...response.headers, ["set-cookie", pendingCookie(request, "", 0)]] };
       },
     },

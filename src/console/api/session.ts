@@ -42,7 +42,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
           hint: "Create a new one on the server: store console token",
         });
       }
-      return signInResponse(request, opened);
+      return signInResponse(sessions, request, opened);
     },
   };
 }
@@ -57,7 +57,14 @@ export function requireAttempt(attempts: Attempts, request: HttpRequest, id: str
   });
 }
 
-export function signInResponse(request: HttpRequest, { id, session }: OpenedSession): HttpResponse {
+/** Ends the session that the browser had: nobody could sign out of it after its cookie is replaced. */
+export async function signInResponse(
+  sessions: Pick<Sessions, "close">,
+  request: HttpRequest,
+  { id, session }: OpenedSession,
+): Promise<HttpResponse> {
+  const replaced = readSessionId(request);
+  if (replaced !== undefined) await sessions.close(replaced);
   const { headers, ...response } = json(toSessionDocument(session));
   const cookie = `${cookieName(request)}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${sessionMilliseconds / 1000}`;
   return { ...response, headers: [...headers, ["set-cookie", cookie]] };

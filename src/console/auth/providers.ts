@@ -117,8 +117,8 @@ export function createProviders(
 /** Keeps only groups that have a role, because the others are nobody's business. */
 function toIdentity(options: ProviderOptions, claims: Claims): ProviderIdentity {
   const claimed = claims.all[options.groupClaim];
-  const all: unknown[] = Array.isArray(claimed) ? claimed : [claimed];
-  const groups = [...options.groups.keys()].filter((group) => all.includes(group));
+  const all = new Set<unknown>(Array.isArray(claimed) ? claimed : [claimed]);
+  const groups = [...options.groups.keys()].filter((group) => all.has(group));
   const { email, preferred_username, name } = claims.all;
   const names = [preferred_username, email, name, claims.subject];
   const shown = names.find((one) => typeof one === "string" && one.trim() !== "") as string;

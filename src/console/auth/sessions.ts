@@ -69,6 +69,8 @@ export interface SessionsOptions {
 
 const kind = "console session";
 export const sessionMilliseconds = 12 * 3600 * 1000;
+/** Open sessions of one token or provider's user. A further sign-in ends the oldest. */
+export const maxSessions = 100;
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 const publicIdLength = 16;
 
@@ -82,6 +84,11 @@ interface StoredSession {
 
 /** Who a session belongs to, as it is now. */
 type Holder = Pick<Session, "by" | "name" | "owner" | "permissions" | "provider">;
+
+/** Identifies the token or the provider's user that opened a session. */
+function openerOf({ by, identity }: Pick<StoredSession, "by" | "identity">): string {
+  return identity === undefined ? by : `${by} ${identity.subject}`;
+}
 
 /** The server's own token. */
 const ownHolder: Holder = {
@@ -130,15 +137,20 @@ export function createSessions(options: SessionsOptions): Sessions {
     return { ...holder, publicId: hash.slice(0, publicIdLength), created, expires, address };
   }
 
-  /** Removes expired sessions. There are few sessions, so a full scan is cheap. */
-  async function deleteExpired(): Promise<void> {
+  /** Removes expired sessions, and the oldest of this opener: programs sign in and never out. */
+  async function deleteOld(opener: string): Promise<void> {
+    const own: { readonly name: string; readonly expires: number }[] = [];
     for (const { name, text } of await documents.list(kind)) {
-      if (parseSession(text).expires <= now()) await documents.delete(kind, name);
+      const stored = parseSession(text);
+      if (stored.expires <= now()) await documents.delete(kind, name);
+      else if (openerOf(stored) === opener) own.push({ name, expires: stored.expires });
     }
+    own.sort((a, b) => b.expires - a.expires);
+    for (const { name } of own.slice(maxSessions - 1)) await documents.delete(kind, name);
   }
 
   async function openSession(holder: Holder, given: Pick<StoredSession, "address" | "identity">) {
-    await deleteExpired();
+    await deleteOld(openerOf({ by: holder.by, ...given }));
     const id = randomBytes(32).toString("base64url");
     const times = { created: now(), expires: now() + sessionMilliseconds };
     const stored: StoredSession = { by: holder.by, ...times, ...given };

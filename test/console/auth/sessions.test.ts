@@ -1,7 +1,7 @@
 // Expiry and revocation of tokens and sessions.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createSessions, sessionMilliseconds } from "../../../src/console/auth/sessions.ts";
+import { createSessions, maxSessions, sessionMilliseconds } from "../../../src/console/auth/sessions.ts";
 import { createTokens, newToken } from "../../../src/console/auth/tokens.ts";
 import { createUsers } from "../../../src/console/auth/users.ts";
 import { openEngine } from "../../../src/open.ts";
@@ -127,6 +127,32 @@ test("sessions are listed without secrets and ended by their public id", async (
   assert.equal(await sessions.end(session.publicId), true);
   assert.equal(await sessions.find(id), undefined);
   assert.deepEqual(await sessions.list(), []);
+});
+
+test("a token and a provider's user have a limited number of sessions, of which the oldest end", async (t) => {
+  const { clock, documents, tokens, users, now } = await scene(t);
+  const groupPermissions = () => ({ role: "viewer" }) as const;
+  const sessions = createSessions({ documents, tokens, users, now, groupPermissions });
+  const { token } = await tokens.create({ name: "anna" });
+  const other = await tokens.create({ name: "bert" });
+  const identity = (subject: string) => ({ provider: "company", subject, name: "c", groups: [] });
+  const ofOthers = [
+    (await sessions.open(other.token))!.id,
+    (await sessions.openFor(identity("1")))!.id,
+    (await sessions.openFor(identity("2")))!.id,
+  ];
+  const openers = [() => sessions.open(token), () => sessions.openFor(identity("3"))];
+  for (const open of openers) {
+    const ids: string[] = [];
+    for (let i = 0; i < maxSessions + 3; i++) {
+      clock.time++;
+      ids.push((await open())!.id);
+    }
+    const found = await Promise.all(ids.map(async (id) => (await sessions.find(id)) !== undefined));
+    assert.deepEqual(found, [false, false, false, ...Array(maxSessions).fill(true)]);
+  }
+  for (const id of ofOthers) assert.notEqual(await sessions.find(id), undefined);
+  assert.equal((await documents.list("console session")).length, 2 * maxSessions + ofOthers.length);
 });
 
 test("the permissions of a provider's user follow the current mapping of groups", async (t) => {
