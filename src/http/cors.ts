@@ -9,7 +9,7 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
   if (origin === undefined || method === undefined) return undefined;
-  const headers = parseHeaderNames(http.header("access-control-request-headers"));
+  const headers = requestedHeaders(http);
   const rule = corsRuleFor(rules, { origin, method, headers });
   if (rule === undefined) return undefined;
   return [
@@ -23,12 +23,14 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
 
 /**
  * Returns the CORS headers for a response. They depend on the origin, so `Vary` is set for caches,
- * even if the request has no origin.
+ * even if the request has no origin. A client that is not a browser may name another method and
+ * headers, as in a preflight request, and gets the rule for these.
  */
 export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
   const origin = http.header("origin");
-  const rule = origin && corsRuleFor(rules, { origin, method: http.method, headers: [] });
+  const method = http.header("access-control-request-method") ?? http.method;
+  const rule = origin && corsRuleFor(rules, { origin, method, headers: requestedHeaders(http) });
   return rule ? ruleHeaders(rule, origin) : [vary];
 }
 
@@ -49,8 +51,8 @@ function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
   return headers;
 }
 
-function parseHeaderNames(text: string | undefined): string[] {
-  return (text ?? "")
+function requestedHeaders(http: HttpRequest): string[] {
+  return (http.header("access-control-request-headers") ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== "");

@@ -80,7 +80,7 @@ function noFile(): S3Error {
 function parsePartHead(text: string): { readonly name: string; readonly fileName: string | undefined } {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(text)?.[1];
   const name = /(?:^|;)\s*name="((?:[^"\\]|\\.)*)"/i.exec(disposition ?? "")?.[1];
-  if (name === undefined) throw new S3Error("MalformedPOSTRequest");
+  if (!name) throw new S3Error("MalformedPOSTRequest");
   const fileName = /(?:^|;)\s*filename="((?:[^"\\]|\\.)*)"/i.exec(disposition ?? "")?.[1];
   return {
     name: unquote(name).toLowerCase(),

@@ -171,6 +171,7 @@ test("a malformed POST form gets the right S3 error, and the server keeps runnin
     ],
     ["the file before its fields", fileFirst, /^(AccessDenied|InvalidArgument)$/],
     ["a field without a name", whole.replace('name="key"', 'nom="key"'), /^MalformedPOSTRequest$/],
+    ["a file with an empty name", whole.replace('name="file"', 'name=""'), /^MalformedPOSTRequest$/],
     [
       "a field without a head",
       whole.replace("Content-Disposition: form-data;", "X:"),

@@ -94,6 +94,13 @@ test("CORS rules are stored and applied to preflight requests and responses", as
   const seen = await fetch(url, { headers: { origin: "https://app.example.com" } });
   assert.equal(seen.headers.get("access-control-allow-origin"), "https://app.example.com");
   assert.equal(seen.headers.get("access-control-expose-headers"), "etag");
+  for (const named of [
+    { "access-control-request-method": "DELETE" },
+    { "access-control-request-method": "PUT", "access-control-request-headers": "x-other" },
+  ]) {
+    const other = await fetch(url, { headers: { origin: "https://app.example.com", ...named } });
+    assert.equal(other.headers.get("access-control-allow-origin"), null, "no rule allows what is named");
+  }
   const denied = await fetch(`${s3.url}/bucket/x`, { headers: { origin: "https://app.example.com" } });
   assert.equal(denied.status, 403);
   assert.equal(
