@@ -1,8 +1,9 @@
 // Opens a store: creates an engine for a data directory, "memory:" or the two URLs of a cluster.
 // Only the adapter of that location is loaded.
 import process from "node:process";
-import { type AuditLog, createAuditRecorder } from "./audit/audit-log.ts";
+import type { AuditLog, RecordAudit } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
+import { createAuditRecorder } from "./audit/recorder.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
@@ -94,10 +95,15 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
   const auditLog = ports.auditLog ?? createDocumentAuditLog(records.documents);
+  const audit = createAuditRecorder({
+    log: auditLog,
+    now: options.now ?? Date.now,
+    warn: (line) => process.emitWarning(line, "StoreWarning"),
+  });
   const engine = createEngine({
     records,
     blobs,
-    onExpired: (expired) => recordExpired(auditLog, expired, options.now ?? Date.now),
+    onExpired: (expired) => recordExpired(audit.record, expired),
     now: options.now,
     metrics,
     openUploads: options.openUploads,
@@ -106,18 +112,17 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
       encrypt: options.encryption,
     },
   });
-  return { engine, documents: records.documents, commitForOthers, auditLog };
+  const close = async () => {
+    await audit.flush();
+    await engine.close();
+  };
+  return { engine: { ...engine, close }, documents: records.documents, commitForOthers, auditLog };
 }
 
 /** Records in the audit log what a run of lifecycle rules deleted in one bucket. */
-async function recordExpired(log: AuditLog, expired: ExpiredObjects, now: () => number): Promise<void> {
+async function recordExpired(record: RecordAudit, expired: ExpiredObjects): Promise<void> {
   const { bucket: subject, objects, versions, uploads } = expired;
-  const warn = (line: string) => process.emitWarning(line, "StoreWarning");
-  await createAuditRecorder(
-    log,
-    now,
-    warn,
-  )({
+  await record({
     act: "expire objects",
     subject,
     detail: `${objects} objects, ${versions} noncurrent versions, ${uploads} uploads`,

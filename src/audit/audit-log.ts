@@ -91,25 +91,6 @@ export interface Actor {
 /** Records an entry. The recorder adds the time. */
 export type RecordAudit = (entry: Omit<AuditEntry, "time">) => Promise<void>;
 
-/**
- * Creates the recorder for front ends. If an entry cannot be recorded, the change still succeeds,
- * and a warning is logged.
- */
-export function createAuditRecorder(
-  log: AuditLog,
-  now: () => number,
-  warn: (line: string) => void,
-): RecordAudit {
-  return async (entry) => {
-    try {
-      await log.record({ time: new Date(now()).toISOString(), ...entry });
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      warn(`"${entry.act}" was done, but could not be recorded in the audit log: ${why}`);
-    }
-  };
-}
-
 /** Stores audit entries in a hash chain. */
 export interface AuditLog {
   /** The entry is durable when the promise resolves. */

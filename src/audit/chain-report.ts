@@ -39,6 +39,8 @@ export interface ChainReport {
   readonly head: ChainHead | undefined;
   /** Lines cut by a crash that a later entry of the chain names. */
   readonly repaired: number;
+  /** Entries that are durable but not yet in the chain, because a blocked process holds the lock. */
+  readonly waiting: number;
   /** At most `maxBreaks`; `breakCount` has their number. */
   readonly breaks: readonly ChainBreak[];
   readonly breakCount: number;

@@ -36,7 +36,7 @@ export function sealEntry(entry: AuditEntry, head: ChainHead): { line: string; h
 }
 
 /** Lists each field, so that nothing else a caller passes reaches the log. */
-function limitTexts({ time, act, subject, detail, count, by }: AuditEntry): AuditEntry {
+export function limitTexts({ time, act, subject, detail, count, by }: AuditEntry): AuditEntry {
   return {
     time,
     act,

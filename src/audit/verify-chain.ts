@@ -164,7 +164,7 @@ function createVerifier(expected: readonly string[]) {
       list.add({ kind: "removed", message });
     }
     return {
-      ...{ entries, unchained, repaired, breaks: list.breaks, breakCount: list.count() },
+      ...{ entries, unchained, repaired, waiting: 0, breaks: list.breaks, breakCount: list.count() },
       ...{ firstSeq: first?.seq, firstTime: first?.time, lastTime: last?.time },
       head: last && { seq: last.seq, hash: last.hash },
     };

@@ -4,7 +4,6 @@ import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AuditEntry, AuditLog } from "../../src/audit/audit-log.ts";
-import { createAuditRecorder } from "../../src/audit/audit-log.ts";
 import { openEngine } from "../../src/open.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
@@ -61,23 +60,6 @@ test("the audit file is private, is created again after a rename, and survives a
   appendFileSync(file, '{"time":"being writ');
   assert.deepEqual((await subjects(acts)).names, [undefined, "two"]);
   assert.equal(readFileSync(`${file}.1`, "utf8").split("\n").length, 2);
-});
-
-test("a change that cannot be recorded in the audit log succeeds with a warning", async () => {
-  const warnings: string[] = [];
-  const broken: AuditLog = {
-    record: () => Promise.reject(new Error("no space")),
-    async *read() {},
-    verify: () => Promise.reject(new Error("no space")),
-    limit: async () => {},
-  };
-  const record = createAuditRecorder(
-    broken,
-    () => 0,
-    (line) => warnings.push(line),
-  );
-  await record({ act: "delete key", subject: "K", by: { face: "s3" } });
-  assert.deepEqual(warnings, ['"delete key" was done, but could not be recorded in the audit log: no space']);
 });
 
 test("a run of lifecycle rules is recorded once for each bucket in which it deleted objects", async (t) => {

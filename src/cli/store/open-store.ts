@@ -2,7 +2,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, relative } from "node:path";
-import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts";
+import type { AuditAction } from "../../audit/audit-log.ts";
+import { createAuditRecorder } from "../../audit/recorder.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { CopyError } from "../../model/copy.ts";
 import { errorMessage, StoreError } from "../../model/errors.ts";
@@ -88,10 +89,12 @@ export async function openData(
     encryption,
     commitForOthers,
     auditLog,
-    recordAudit(action, subject, detail) {
+    async recordAudit(action, subject, detail) {
       const by = { face: "command line", name: userName() } as const;
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
-      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, detail, by });
+      const audit = createAuditRecorder({ log: auditLog, now: Date.now, warn });
+      await audit.record({ act: action, subject, detail, by });
+      await audit.flush();
     },
     secretKey,
     async tidy() {

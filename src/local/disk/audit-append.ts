@@ -6,6 +6,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type AuditEntry, defaultLogBytes, minLogBytes } from "../../audit/audit-log.ts";
 import { type ChainHead, formatTrim, sealEntry, sha256 } from "../../audit/chain.ts";
+import { readAside } from "./audit-aside.ts";
 import { fileSize, listRotated, rotatedPath } from "./audit-lines.ts";
 import {
   hashFile,
@@ -36,7 +37,16 @@ export function auditPaths(log: string): AuditPaths {
 const fileCount = 8;
 const server = { face: "server" } as const;
 
-export async function appendEntries(paths: AuditPaths, entries: readonly AuditEntry[]): Promise<void> {
+/** Appends the entries that were set aside, and then the given ones. */
+export async function appendEntries(paths: AuditPaths, given: readonly AuditEntry[]): Promise<void> {
+  const aside = await readAside(paths.log);
+  const entries = [...aside.entries, ...given];
+  if (entries.length > 0) await appendToChain(paths, entries);
+  // After the chain has them: a crash in between records these entries twice, but never loses them.
+  for (const path of aside.paths) await rm(path, { force: true });
+}
+
+async function appendToChain(paths: AuditPaths, entries: readonly AuditEntry[]): Promise<void> {
   const limit = await readLimit(paths);
   await renameFullFile(paths, limit / fileCount);
   const trims = await findTrims(paths, limit, entries[0]!.time);

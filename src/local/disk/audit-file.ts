@@ -3,17 +3,23 @@
 import type { FileHandle } from "node:fs/promises";
 import { rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { setTimeout } from "node:timers";
 import type { AuditEntry, AuditLog, LoggedEntry } from "../../audit/audit-log.ts";
 import { type ChainFields, parseLine } from "../../audit/chain.ts";
 import type { AuditLine, ChainReport } from "../../audit/chain-report.ts";
 import { verifyChain } from "../../audit/verify-chain.ts";
 import { type AuditPaths, appendEntries, auditPaths } from "./audit-append.ts";
+import { countAside, hasAside, setAside } from "./audit-aside.ts";
 import { listRotated, openIfExists, readLines } from "./audit-lines.ts";
 import { withAuditLock } from "./audit-lock.ts";
 import { readSavedHead } from "./audit-tail.ts";
 
 /** Entries that are appended with one sync. */
-const maxBatch = 64;
+const maxBatch = 256;
+/** After this time, the process that holds the lock counts as blocked. */
+const waitMilliseconds = 2000;
+/** Pause before the entries that were set aside are appended to the chain. */
+const asideMilliseconds = 1000;
 
 interface WaitingEntry {
   readonly entry: AuditEntry;
@@ -21,10 +27,24 @@ interface WaitingEntry {
   reject(error: unknown): void;
 }
 
+/** Appends what was set aside. Returns false if entries still wait. */
+async function appendAside(paths: AuditPaths, milliseconds: number): Promise<boolean> {
+  try {
+    await withAuditLock(paths.lock, milliseconds, () => appendEntries(paths, []));
+    return !(await hasAside(paths.log));
+  } catch {
+    // The entries stay where they are, and recording the next entry reports the error.
+    return false;
+  }
+}
+
 export function createAuditFile(path: string): AuditLog {
   const paths = auditPaths(path);
   const waiting: WaitingEntry[] = [];
   let isAppending = false;
+  /** Entries of this process were set aside, because another process holds the lock. */
+  let isBlocked = false;
+  let timer: NodeJS.Timeout | undefined;
 
   /** Appends the waiting entries, as many as possible with one lock and one sync. */
   async function appendWaiting(): Promise<void> {
@@ -33,18 +53,28 @@ export function createAuditFile(path: string): AuditLog {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, maxBatch);
       try {
-        await withAuditLock(paths.lock, () =>
-          appendEntries(
-            paths,
-            batch.map(({ entry }) => entry),
-          ),
-        );
+        await appendOrSetAside(batch.map(({ entry }) => entry));
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     isAppending = false;
+  }
+
+  async function appendOrSetAside(entries: readonly AuditEntry[]): Promise<void> {
+    // The first batch has waited for the blocked process. Later ones only try.
+    const wait = isBlocked ? 0 : waitMilliseconds;
+    isBlocked = (await withAuditLock(paths.lock, wait, () => appendEntries(paths, entries))) === undefined;
+    if (!isBlocked) return;
+    timer ??= setTimeout(() => void appendAsideLater(), asideMilliseconds).unref();
+    await setAside(path, entries);
+  }
+
+  /** Without further entries to record, no other append might come. */
+  async function appendAsideLater(): Promise<void> {
+    isBlocked = !(await appendAside(paths, 0));
+    timer = isBlocked ? setTimeout(() => void appendAsideLater(), asideMilliseconds).unref() : undefined;
   }
 
   return {
@@ -54,13 +84,21 @@ export function createAuditFile(path: string): AuditLog {
         void appendWaiting();
       });
     },
-    read: (after) => readEntries(path, after),
+    async *read(after) {
+      if (await hasAside(path)) await appendAside(paths, 0);
+      yield* readEntries(path, after);
+    },
     verify: (expected) => verifyFiles(paths, expected),
     async limit(bytes) {
-      await withAuditLock(paths.lock, async () => {
+      const done = await withAuditLock(paths.lock, waitMilliseconds, async () => {
         await writeFile(`${paths.limit}.new`, `${bytes}\n`, { mode: 0o600, flush: true });
         await rename(`${paths.limit}.new`, paths.limit);
       });
+      if (done === undefined) {
+        throw new Error(
+          `Another process holds ${paths.lock} and does not continue. End it, and change the limit again.`,
+        );
+      }
     },
   };
 }
@@ -151,12 +189,17 @@ async function openFiles(path: string): Promise<{ files: OpenFile[]; close(): Pr
 
 /** Opens the files with the lock, so that no entry is half written and no file is renamed. */
 async function verifyFiles(paths: AuditPaths, expected: readonly string[] = []): Promise<ChainReport> {
-  const { opened, savedHead } = await withAuditLock(paths.lock, async () => ({
+  if (await hasAside(paths.log)) await appendAside(paths, waitMilliseconds);
+  const openAll = async () => ({
     savedHead: await readSavedHead(paths.head),
     opened: await openFiles(paths.log),
-  }));
+  });
+  const locked = await withAuditLock(paths.lock, waitMilliseconds, openAll);
+  // A process that keeps the lock for long is stopped or blocked: it appends nothing meanwhile.
+  const { opened, savedHead } = locked?.result ?? (await openAll());
   try {
-    return await verifyChain(linesOf(opened.files), { savedHead, expected });
+    const report = await verifyChain(linesOf(opened.files), { savedHead, expected });
+    return { ...report, waiting: await countAside(paths.log) };
   } finally {
     await opened.close();
   }

@@ -11,6 +11,7 @@
 //   writer-4                             path of the socket of the process that commits for others
 //   audit.log                            administrative changes, one line each
 //   audit.log.<n>                        a full audit.log, with the number of its last entry
+//   audit.log.aside.<id>                 entries that are to be appended once the lock is free
 //   audit.log.head, .lock, .limit        its last entry, the lock of its writers, its maximum size
 //   reserve                              space kept free so that deletes work on a full disk
 //   last-backup.json                     time and target of the latest backup

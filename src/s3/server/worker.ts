@@ -4,7 +4,7 @@ import { createCredentials } from "../../access/keys/credentials.ts";
 import { createUseReporter } from "../../access/keys/key-usage.ts";
 import { createRoles } from "../../access/temporary/roles.ts";
 import { createAuditAggregator } from "../../audit/aggregate.ts";
-import { createAuditRecorder } from "../../audit/audit-log.ts";
+import { createAuditRecorder } from "../../audit/recorder.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { createNotificationRules } from "../../events/rules.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
@@ -40,8 +40,9 @@ async function open(messageOptions: OpenS3): Promise<void> {
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads, secretKey, encryption },
   });
-  const recordAudit = createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line }));
-  const auditAggregator = createAuditAggregator({ record: recordAudit });
+  const log = (line: string) => sendToParent({ kind: "log", line });
+  const audit = createAuditRecorder({ log: auditLog, now: Date.now, warn: log });
+  const auditAggregator = createAuditAggregator({ record: audit.record });
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, secretKey, Date.now),
@@ -53,8 +54,8 @@ async function open(messageOptions: OpenS3): Promise<void> {
     now: Date.now,
     processes,
     onKeyUsed: uses.record,
-    log: (line) => sendToParent({ kind: "log", line }),
-    recordAudit,
+    log,
+    recordAudit: audit.record,
     auditAggregator,
     onExchange: observer.onExchange,
   });
@@ -66,6 +67,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
   );
   const closeEngine = async () => {
     await auditAggregator.flush();
+    await audit.flush();
     await engine.close();
   };
   running = { listening, close: closeEngine };

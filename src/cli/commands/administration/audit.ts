@@ -148,6 +148,12 @@ async function printReport(report: ChainReport, output: Output): Promise<void> {
   }
   if (repaired > 0)
     await output.line(`Crashes cut ${formatCount(repaired, "line")}; the chain records this.`);
+  if (report.waiting > 0) {
+    await output.line(
+      `${formatEntries(report.waiting)} not in the chain yet: a stopped or blocked process holds audit.log.lock. ` +
+        "End it or let it continue.",
+    );
+  }
   await output.line(
     breakCount === 0 ? "The chain is whole." : `The chain is broken: ${formatCount(breakCount, "finding")}.`,
   );

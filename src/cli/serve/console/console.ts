@@ -1,6 +1,6 @@
 // Starts the console: its options, its port, and the sign-in token of `store dev`.
 import { join } from "node:path";
-import { createAuditRecorder } from "../../../audit/audit-log.ts";
+import { createAuditRecorder } from "../../../audit/recorder.ts";
 import type { ProviderOptions } from "../../../console/auth/providers.ts";
 import { newToken } from "../../../console/auth/tokens.ts";
 import { type ConsoleOptions, type ConsoleServer, startConsole } from "../../../console/server.ts";
@@ -61,6 +61,7 @@ export async function serveConsole(
   { data, mode, s3, publicPort, serverNames, webhooks, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
+  const audit = createAuditRecorder({ log: data.auditLog, now: Date.now, warn: given.log });
   const server = await startConsole({
     ...{
       engine: data.engine,
@@ -73,7 +74,7 @@ export async function serveConsole(
       ...given,
       ...commonPortOptions,
     },
-    recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
+    recordAudit: audit.record,
     audit: data.auditLog,
     keys: consoleKeys(data, s3.uses),
     buckets: consoleBuckets({ data, publicPort, serverNames, webhooks }),
@@ -87,6 +88,9 @@ export async function serveConsole(
     port: server.port,
     url: url ?? serverUrl(host, server.port, commonPortOptions.tls),
     token: own?.token,
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      await audit.flush();
+    },
   };
 }
