@@ -34,9 +34,11 @@ export function createDiscovery(issuer: string, now: () => number): CachedValue<
 
 function parseMetadata(issuer: string, fields: Readonly<Record<string, unknown>>): ProviderMetadata {
   if (fields.issuer !== issuer) {
+    // Everything in the document may be of any size and depth.
+    const named = typeof fields.issuer === "string" ? JSON.stringify(fields.issuer.slice(0, 200)) : "nothing";
     throw new OidcError(
       "provider",
-      `The provider names itself ${JSON.stringify(fields.issuer)}, but its configured issuer is "${issuer}".`,
+      `The provider names itself ${named}, but its configured issuer is "${issuer}".`,
     );
   }
   const url = (name: string) => {
@@ -56,7 +58,11 @@ function parseMetadata(issuer: string, fields: Readonly<Record<string, unknown>>
     tokenUrl: url("token_endpoint"),
     userInfoUrl: url("userinfo_endpoint"),
     // The default of the specification.
-    secretMethods: Array.isArray(methods) ? methods.map(String) : ["client_secret_basic"],
+    secretMethods: Array.isArray(methods) ? methods.filter(isText) : ["client_secret_basic"],
     namesIssuer: fields.authorization_response_iss_parameter_supported === true,
   };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }

@@ -9,7 +9,10 @@ export function issuerFlaw(issuer: string): string | undefined {
   return /[?#]/.test(issuer) ? "must not have a query or a fragment" : undefined;
 }
 
+const maxUrlLength = 2048;
+
 export function providerUrlFlaw(text: string): string | undefined {
+  if (text.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return "is not a URL";
   if (url.username !== "" || url.password !== "") return "must not contain a user name or password";

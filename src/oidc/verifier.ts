@@ -117,6 +117,9 @@ function toOidcError(error: unknown): unknown {
     return new OidcError("token", "The ID token is not signed with a key of the provider.");
   if (error instanceof errors.JWSSignatureVerificationFailed)
     return new OidcError("token", "The signature of the ID token is wrong.");
+  // WebCrypto refuses the key itself, such as a point that is not on its curve.
+  if (error instanceof DOMException)
+    return new OidcError("provider", "The provider's key for the ID token is invalid.", { cause: error });
   // Everything else of jose, and its TypeErrors for malformed tokens and keys.
   if (error instanceof errors.JOSEError || error instanceof TypeError)
     return new OidcError("token", "The ID token is malformed.", { cause: error });

@@ -41,6 +41,14 @@ export function treeCpuMilliseconds(pid: number): number {
   });
 }
 
+/**
+ * Returns for how long the main thread of a process has run, in milliseconds. Its growth is at least
+ * the time for which the event loop was blocked, without the time that other programs had the core.
+ */
+export function mainThreadMilliseconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1_000_000;
+}
+
 /** Returns how long each main thread waited for a CPU core, in milliseconds; empty if unknown. */
 export function coreWaits(pid: number): ReadonlyMap<number, number> {
   const waits = new Map<number, number>();
