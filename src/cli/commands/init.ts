@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { asScriptName } from "../../model/names/script-name.ts";
 import { readConfig } from "../../script/config/config.ts";
-import { configNames } from "../../script/config/syntax/source.ts";
+import { configNames } from "../../script/config/find-config.ts";
 import { envTypes, typesFile } from "../../script/config/types-file.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";

@@ -7,7 +7,7 @@ import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError, systemCode } from "../framework/failures.ts";
 import { displayPath, hasData, withData } from "../store/open-store.ts";
-import { environmentOption, scriptConfig } from "../store/script-config.ts";
+import { environmentOption, sourceConfig } from "../store/script-config.ts";
 import { storeLocation } from "../store/store-location.ts";
 
 export const typesCommand: Command = {
@@ -29,7 +29,7 @@ export const typesCommand: Command = {
   examples: ["store types", "store types --check", "store types --check --secret AUTH_KEY_SECRET"],
   async run(invocation) {
     const { options, output } = invocation;
-    const config = scriptConfig(invocation);
+    const config = sourceConfig(invocation);
     const file = join(config.directory, typesFile);
     const secrets = new Set([...(await storedSecrets(invocation, config.name)), ...options.texts("secret")]);
     const expected = envTypes(config, [...secrets]);

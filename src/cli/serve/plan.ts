@@ -12,7 +12,7 @@ import {
   environmentOption,
   hasConfigs,
   isolationOptions,
-  noteUnread,
+  noteIgnored,
   readOptions,
 } from "../store/script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings } from "./console/console.ts";
@@ -93,7 +93,7 @@ export async function createPlan(invocation: Invocation, mode: Mode): Promise<Pl
     openUploads: uploadLimit(invocation),
     maxScripts: scriptLimit(invocation),
   };
-  if (plan.files.length > 0) noteUnread(invocation);
+  if (plan.files.length > 0) noteIgnored(invocation);
   if (mode === "dev") await runBuilds(invocation, plan.files);
   const configs = plan.files.map((file) => readConfig(file, configOptions));
   checkNames(configs);

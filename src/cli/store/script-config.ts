@@ -1,9 +1,8 @@
 // Finds the configuration of a command: --config, or the file in the working directory. This is a
 // separate file, so that commands without a configuration do not load the parser.
-import { basename } from "node:path";
 import { isIsolation, parseOutbound } from "../../script/config/check-isolation.ts";
 import { type ReadOptions, readConfig, type ScriptConfig } from "../../script/config/config.ts";
-import { findConfig, hasConfig, unreadConfigs } from "../../script/config/syntax/source.ts";
+import { describeIgnored, findConfig, findSource, hasConfig } from "../../script/config/find-config.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { pathArgument } from "../framework/path-argument.ts";
@@ -14,9 +13,13 @@ export const environmentOption: Readonly<Record<string, Option>> = {
 };
 
 /** Returns the files of --config, or the file in the working directory. Throws if there is none. */
-export function configFiles({ options, directory }: Invocation): readonly string[] {
+export function configFiles(invocation: Invocation): readonly string[] {
+  return givenFiles(invocation) ?? [findConfig(invocation.directory)];
+}
+
+function givenFiles({ options, directory }: Invocation): readonly string[] | undefined {
   const given = options.texts("config");
-  if (given.length === 0) return [findConfig(directory)];
+  if (given.length === 0) return undefined;
   return given.map((text) => pathArgument({ directory }, { label: "--config", text, expected: "a file" }));
 }
 
@@ -69,10 +72,14 @@ export function scriptConfig(invocation: Invocation): ScriptConfig {
   return readConfig(configFiles(invocation)[0]!, readOptions(invocation));
 }
 
+/** Like `scriptConfig`, but reads the file that the project's author wrote, not that of its build. */
+export function sourceConfig(invocation: Invocation): ScriptConfig {
+  const [file] = givenFiles(invocation) ?? [findSource(invocation.directory)];
+  return readConfig(file!, readOptions(invocation));
+}
+
 /** Prints a note if the working directory contains configurations that are ignored. */
-export function noteUnread({ options, directory, output }: Invocation): void {
-  const unread = options.texts("config").length > 0 ? [] : unreadConfigs(directory);
-  if (unread.length === 0) return;
-  const read = basename(findConfig(directory));
-  output.note(`Using ${read}; ${unread.join(" and ")} ${unread.length === 1 ? "is" : "are"} ignored.`);
+export function noteIgnored({ options, directory, output }: Invocation): void {
+  const note = options.texts("config").length > 0 ? undefined : describeIgnored(directory);
+  if (note !== undefined) output.note(note);
 }

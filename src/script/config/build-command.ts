@@ -2,8 +2,7 @@
 import { dirname, resolve } from "node:path";
 import { isTable } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
-import { selectEnvironment } from "./vars/environments.ts";
-import { ownWranglerKeys } from "./wrangler/keys.ts";
+import { selectWranglerEnvironment } from "./wrangler/generated.ts";
 
 export interface BuildCommand {
   readonly command: string;
@@ -14,7 +13,7 @@ export interface BuildCommand {
 /** Reads only the build command; faults in the rest of the file are not reported here. */
 export function readBuildCommand(file: string, environment: string | undefined): BuildCommand | undefined {
   if (detectKind(file) !== "wrangler") return undefined;
-  const { value } = selectEnvironment(readSource(file), environment, (key) => ownWranglerKeys.includes(key));
+  const { value } = selectWranglerEnvironment(readSource(file), environment);
   const build = isTable(value) ? value.build : undefined;
   if (!isTable(build) || typeof build.command !== "string" || build.command.trim() === "") return undefined;
   return {

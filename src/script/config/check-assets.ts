@@ -11,7 +11,12 @@ const maxPatterns = 100;
 const maxPatternLength = 100;
 const htmlChoices = ["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash", "none"] as const;
 
-export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefined {
+/** `isRun`: whether the script will run, which needs the files of its folder. */
+export function checkAssets(
+  fields: Fields,
+  top: Table,
+  { isRun }: { readonly isRun: boolean },
+): AssetsOptions | undefined {
   const line = fields.line("directory", "./public");
   const example = fields.source.format === "toml" ? `\n    [assets]\n    ${line}` : `"assets": { ${line} }`;
   const assets = fields.table(["assets"], top.assets, example);
@@ -21,7 +26,7 @@ export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefin
     fields.report(["triggers"], { message, hint: nameScriptHint(fields) });
   }
   return {
-    directory: checkDirectory(fields, assets, line),
+    directory: isUnbuilt(fields, assets) && !isRun ? "" : checkDirectory(fields, assets, line),
     binding: assets.binding === undefined ? undefined : checkOwnBinding(fields, top, assets.binding),
     notFoundHandling: checkChoice(fields, assets, "not_found_handling", notFoundChoices),
     htmlHandling: checkChoice(fields, assets, "html_handling", htmlChoices),
@@ -33,9 +38,17 @@ function nameScriptHint(fields: Fields): string {
   return `Name the script: ${fields.line("main", "src/index.ts")}\nOr remove the key.`;
 }
 
+/** Build tools, such as the Vite plugin, set the folder in the file that they generate. */
+function isUnbuilt({ source }: Fields, { directory }: Table): boolean {
+  return source.kind === "wrangler" && directory === undefined;
+}
+
 function checkDirectory(fields: Fields, assets: Table, line: string): string {
   const path = ["assets", "directory"];
-  if (assets.directory === undefined) fields.missing(path, `Add the folder of the files: ${line}`);
+  if (assets.directory === undefined) {
+    const build = "\nIf a build sets it, run that build first, for example: npm run build";
+    fields.missing(path, `Add the folder of the files: ${line}${isUnbuilt(fields, assets) ? build : ""}`);
+  }
   const written = fields.string(path, assets.directory, line);
   if (written === undefined) return "";
   const directory = resolve(dirname(fields.source.file), written);

@@ -123,7 +123,7 @@ function checkConfig(
   const kvNamespaces = checkKvNamespaces(fields, top);
   const isolation = checkIsolation(fields, top, isolationOverrides(options));
   const services = checkServices(fields, top, isolation.isolation);
-  const assets = checkAssets(fields, top);
+  const assets = checkAssets(fields, top, { isRun: options.mode !== undefined });
   const storeLocations = checkStoreLocations(fields, top);
   const config = {
     file: source.file,

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { configErrorFor, readConfig } from "../../../src/script/config/config.ts";
+import { findConfig } from "../../../src/script/config/find-config.ts";
 import { ConfigError } from "../../../src/script/config/syntax/error.ts";
-import { findConfig } from "../../../src/script/config/syntax/source.ts";
 import { now, project } from "../../support/projects.ts";
 
 const whole = `

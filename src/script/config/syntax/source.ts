@@ -1,6 +1,6 @@
-// Finds a configuration file and parses it as TOML, JSON or JSONC.
-import { existsSync, readFileSync } from "node:fs";
-import { basename, extname, join, resolve } from "node:path";
+// Reads a configuration file and parses it as TOML, JSON or JSONC.
+import { readFileSync } from "node:fs";
+import { basename, extname, resolve } from "node:path";
 import { TextDecoder } from "node:util";
 import { ConfigError, configError, displayPath, type SourceText } from "./error.ts";
 import { parseJson } from "./json.ts";
@@ -15,46 +15,8 @@ export interface ConfigSource extends SourceText, ParsedConfig {
   readonly kind: ConfigKind;
 }
 
-export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
-
-/** Wrangler files in the order in which wrangler prefers them. */
-export const wranglerNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
-
-function configsIn(directory: string, names: readonly string[]): string[] {
-  return names.filter((name) => existsSync(join(directory, name)));
-}
-
-export function hasConfig(directory: string): boolean {
-  return configsIn(directory, [...configNames, ...wranglerNames]).length > 0;
-}
-
 export function detectKind(file: string): ConfigKind {
   return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
-}
-
-/** Configuration files of a directory that are ignored because another file is preferred. */
-export function unreadConfigs(directory: string): string[] {
-  const foreign = configsIn(directory, wranglerNames);
-  return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);
-}
-
-/** Finds the configuration file of a directory. Throws when it has more than one store file. */
-export function findConfig(directory: string): string {
-  const found = configsIn(directory, configNames);
-  const [first = configsIn(directory, wranglerNames)[0], second] = found;
-  if (first === undefined) {
-    throw new ConfigError(
-      `There is no store.toml, store.json or store.jsonc in ${resolve(directory)}, and no wrangler.toml, .json or .jsonc.\n` +
-        "  Make a new project with: store init\n  Or name the file with: --config FILE",
-    );
-  }
-  if (second !== undefined) {
-    throw new ConfigError(
-      `There is more than one configuration in ${resolve(directory)}: ${found.join(" and ")}.\n` +
-        "  Keep one of them, or say which with: --config FILE",
-    );
-  }
-  return resolve(directory, first);
 }
 
 export function readSource(path: string): ConfigSource {

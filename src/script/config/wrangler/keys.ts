@@ -13,6 +13,11 @@ export const ignoredKeys: readonly string[] = words(`
   legacy_env dependencies_instrumentation addresses connect type webpack_config
 `);
 
+/** Keys that a build tool adds to the file that it generates. */
+const generatedKeys: readonly string[] = words(`
+  configPath userConfigPath topLevelName definedEnvironments targetEnvironment
+`);
+
 /** Keys that have an effect in Store. */
 const readKeys: readonly string[] = words(`
   $schema name main compatibility_date compatibility_flags route routes triggers vars env assets site
@@ -45,7 +50,11 @@ export const foreignBindings: readonly ForeignBinding[] = [
   ),
   foreignBinding("queues.producers", "a queue", "binding queue delivery_delay"),
   foreignBinding("durable_objects.bindings", "a Durable Object", "name class_name script_name environment"),
-  foreignBinding("workflows", "a workflow", "binding name class_name script_name limits schedules"),
+  foreignBinding(
+    "workflows",
+    "a workflow",
+    "binding name class_name script_name limits schedules concurrency default_retention",
+  ),
   foreignBinding("vectorize", "a Vectorize index", "binding index_name"),
   foreignBinding("hyperdrive", "a Hyperdrive configuration", "binding id localConnectionString"),
   foreignBinding(
@@ -56,6 +65,8 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreignBinding("mtls_certificates", "an mTLS certificate", "binding certificate_id"),
   foreignBinding("dispatch_namespaces", "a dispatch namespace", "binding namespace outbound"),
   foreignBinding("pipelines", "a pipeline", "binding pipeline stream"),
+  foreignBinding("k2", "a K2 stream", "binding stream"),
+  foreignBinding("analytics", "an analytics binding", "binding"),
   foreignBinding("secrets_store_secrets", "a Secrets Store secret", "binding store_id secret_name"),
   foreignBinding("worker_loaders", "a worker loader", "binding"),
   foreignBinding("vpc_services", "a VPC service", "binding service_id"),
@@ -99,10 +110,10 @@ const bindingTables = Object.fromEntries(bindings.map(({ path, keys }) => [path.
 const bindingKeys = [...new Set(bindings.map(({ path }) => path[0]!))];
 
 export const wranglerKeys: KnownKeys = {
-  "": [...readKeys, ...ignoredKeys, ...bindingKeys, ...Object.keys(blobBindings), "unsafe"],
+  "": [...readKeys, ...generatedKeys, ...ignoredKeys, ...bindingKeys, ...Object.keys(blobBindings), "unsafe"],
   ...bindingTables,
   queues: ["producers", "consumers"],
-  durable_objects: ["bindings"],
+  durable_objects: ["bindings", "code_update_strategy"],
   r2_buckets: words(
     "binding bucket_name preview_bucket_name jurisdiction remote experimental_remote local_dev",
   ),

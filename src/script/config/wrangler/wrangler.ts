@@ -8,13 +8,14 @@ import { createFields, type Fields, isTable, type Table } from "../syntax/fields
 import type { ConfigPath } from "../syntax/positions.ts";
 import type { ConfigSource } from "../syntax/source.ts";
 import { createOrigins, createView, type Origins } from "../syntax/view.ts";
-import { selectEnvironment } from "../vars/environments.ts";
 import { unsupportedBindings, unsupportedHint } from "./bindings.ts";
 import { emulatedBindings } from "./emulated-bindings.ts";
-import { ignoredKeys, ownWranglerKeys, wranglerKeys } from "./keys.ts";
+import { isGenerated, selectWranglerEnvironment } from "./generated.ts";
+import { wranglerKeys } from "./keys.ts";
 import { type Note, usableBuckets, usableDate, usableName, usableNamespaces } from "./names.ts";
+import { noteEnvironments, noteIgnoredKeys } from "./notes.ts";
 import { isRoute, wranglerRoutes } from "./routes.ts";
-import { addSite, noteSite } from "./site.ts";
+import { addSite } from "./site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
@@ -44,9 +45,10 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   const raw = createFields(file, { keys: wranglerKeys });
   raw.table([], file.value, "");
   raw.table(["env"], (file.value as Table).env, "");
-  const view = selectEnvironment(file, environment, (key) => ownWranglerKeys.includes(key));
+  const view = selectWranglerEnvironment(file, environment);
   const top = (isTable(view.value) ? view.value : {}) as Table;
-  if (environment) raw.table(["env", environment], findEnvironment(file, environment), "");
+  if (environment && !isGenerated(top))
+    raw.table(["env", environment], findEnvironment(file, environment), "");
   const fields = createFields(view, { keys: wranglerKeys, previous: raw });
   for (const key of Object.keys(top)) checkKeys(fields, [key], top[key]);
 
@@ -223,41 +225,6 @@ function addVersion({ top, origins }: Translation, value: Record<string, unknown
   // If a variable has the same name, it keeps its position, so that the conflict is reported.
   if (!Object.hasOwn(vars, binding)) origins.set(["vars", binding], ["version_metadata", "binding"]);
   value.vars = { ...vars, [binding]: version };
-}
-
-function noteIgnoredKeys(top: Table, note: Note): void {
-  const dev = isTable(top.dev) ? top.dev : {};
-  const nestedKeys = [
-    ...Object.keys(dev)
-      .filter((key) => key !== "port")
-      .map((key) => `dev.${key}`),
-    ...["consumers"]
-      .filter((key) => isTable(top.queues) && top.queues[key] !== undefined)
-      .map(() => "queues.consumers"),
-    ...(isTable(top.triggers) && top.triggers.events !== undefined ? ["triggers.events"] : []),
-    ...(isTable(top.assets) && top.assets.experimental_serve_directly !== undefined
-      ? ["assets.experimental_serve_directly"]
-      : []),
-  ];
-  const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...nestedKeys];
-  if (names.length > 0) note(`these keys have no effect in Store: ${names.join(", ")}.`);
-  if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
-  if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
-  noteSite(top, note);
-}
-
-/** Suggests --env if only environments bind buckets or namespaces. */
-function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void {
-  const keys = ["r2_buckets", "kv_namespaces"];
-  const { env } = value as Table;
-  if (!isTable(env) || keys.some((key) => top[key] !== undefined)) return;
-  const names = Object.keys(env).filter((name) => {
-    const own = env[name];
-    return isTable(own) && keys.some((key) => own[key] !== undefined);
-  });
-  if (names.length === 0) return;
-  const choices = names.map((name) => `--env ${name}`).join(" or ");
-  note(`buckets and namespaces are bound only in its environments; start again with ${choices}.`);
 }
 
 function devPort(fields: Fields, { dev }: Table): number | undefined {

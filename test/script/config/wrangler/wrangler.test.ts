@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type ReadOptions, readConfig } from "../../../../src/script/config/config.ts";
 import { nextRun, parseCron } from "../../../../src/script/config/cron.ts";
-import { findConfig, unreadConfigs } from "../../../../src/script/config/syntax/source.ts";
+import { describeIgnored, findConfig } from "../../../../src/script/config/find-config.ts";
 import { now, type Project, project } from "../../../support/projects.ts";
 
 const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';
@@ -252,8 +252,8 @@ test("configuration files are preferred in the order store file, wrangler.json, 
   assert.equal(findConfig(directory), join(directory, "wrangler.toml"));
   await write("wrangler.jsonc", "");
   assert.equal(findConfig(directory), join(directory, "wrangler.jsonc"));
-  assert.deepEqual(unreadConfigs(directory), ["wrangler.toml"]);
+  assert.equal(describeIgnored(directory), "Using wrangler.jsonc; wrangler.toml is ignored.");
   await write("store.json", "");
   assert.equal(findConfig(directory), join(directory, "store.json"));
-  assert.deepEqual(unreadConfigs(directory), ["wrangler.jsonc", "wrangler.toml"]);
+  assert.equal(describeIgnored(directory), "Using store.json; wrangler.jsonc and wrangler.toml are ignored.");
 });
