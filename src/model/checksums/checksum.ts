@@ -1,5 +1,5 @@
 // Checksums of objects, and the error for a mismatch. Scripts use five algorithms; S3 clients also
-// use CRCs.
+// use CRCs and the xxHash family.
 import { Buffer } from "node:buffer";
 import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "../errors.ts";
@@ -8,9 +8,12 @@ import { StoreError } from "../errors.ts";
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
 /** Algorithms that can compute the checksum of an object from the checksums of its parts. */
 export const cyclicAlgorithms = ["crc32", "crc32c", "crc64nvme"] as const;
-export const allAlgorithms = [...checksumAlgorithms, ...cyclicAlgorithms] as const;
+/** Fast algorithms that detect damage, not attacks. */
+export const xxhAlgorithms = ["xxhash64", "xxhash3", "xxhash128"] as const;
+export const allAlgorithms = [...checksumAlgorithms, ...cyclicAlgorithms, ...xxhAlgorithms] as const;
 
 export type CyclicAlgorithm = (typeof cyclicAlgorithms)[number];
+export type XxhAlgorithm = (typeof xxhAlgorithms)[number];
 export type ChecksumAlgorithm = (typeof allAlgorithms)[number];
 
 export const checksumNames: Readonly<Record<ChecksumAlgorithm, string>> = {
@@ -22,6 +25,9 @@ export const checksumNames: Readonly<Record<ChecksumAlgorithm, string>> = {
   crc32: "CRC32",
   crc32c: "CRC32C",
   crc64nvme: "CRC64NVME",
+  xxhash64: "XXHASH64",
+  xxhash3: "XXHASH3",
+  xxhash128: "XXHASH128",
 };
 
 export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
@@ -33,6 +39,9 @@ export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
   crc32: 4,
   crc32c: 4,
   crc64nvme: 8,
+  xxhash64: 8,
+  xxhash3: 8,
+  xxhash128: 16,
 };
 
 /** A checksum to compute, and its declared value: known now, known after the body, or undefined. */

@@ -6,6 +6,7 @@ import {
   isCyclic,
   type UploadChecksum,
   verifyChecksum,
+  xxhAlgorithms,
 } from "../../model/checksums/checksum.ts";
 import { hashBytes } from "../../model/checksums/hashes.ts";
 import type { Checksums, ObjectRecord } from "../../model/object.ts";
@@ -15,7 +16,7 @@ import type { Payload } from "./payload.ts";
 import type { XmlElement } from "./xml-writer.ts";
 
 /** Algorithms of x-amz-checksum headers. MD5 uses the header Content-MD5 instead. */
-export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256", "sha512"] as const;
+export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256", "sha512", ...xxhAlgorithms] as const;
 type S3Algorithm = (typeof s3Algorithms)[number];
 
 const elements: Readonly<Record<S3Algorithm, string>> = {
@@ -25,6 +26,9 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   sha1: "ChecksumSHA1",
   sha256: "ChecksumSHA256",
   sha512: "ChecksumSHA512",
+  xxhash64: "ChecksumXXHASH64",
+  xxhash3: "ChecksumXXHASH3",
+  xxhash128: "ChecksumXXHASH128",
 };
 
 /** Header names are built once, because header lookup by a newly built string is slow. */
@@ -32,12 +36,13 @@ const headerNames = Object.fromEntries(
   s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
 ) as Record<S3Algorithm, string>;
 
+const validNames = s3Algorithms.map((algorithm) => algorithm.toUpperCase()).join(", ");
+
 export function parseAlgorithm(text: string): S3Algorithm {
   const found = s3Algorithms.find((algorithm) => algorithm === text.toLowerCase());
   if (found !== undefined) return found;
   throw new S3Error("InvalidRequest", {
-    message:
-      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256, SHA512]",
+    message: `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${validNames}]`,
   });
 }
 

@@ -3,6 +3,7 @@ import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts"
 import type { Bucket } from "../../model/bucket.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
+import { s3Algorithms } from "../body/checksums.ts";
 import { S3Error } from "../errors.ts";
 import type { OperationName } from "../operation-rights.ts";
 import type { S3Request } from "../request.ts";
@@ -18,7 +19,8 @@ const refusedHeaders = [
   /^x-amz-server-side-encryption-(aws-kms.*|context)$/,
   /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
 ];
-const unsupportedChecksum = /^x-amz-checksum-(?!(crc32c?|crc64nvme|sha1|sha256|sha512|mode|type|algorithm)$)/;
+const checksumPrefix = "x-amz-checksum-";
+const checksumHeaders: readonly string[] = [...s3Algorithms, "mode", "type", "algorithm"];
 
 export function checkRefusedHeaders(request: S3Request, operation: OperationName, bucket?: Bucket): void {
   const { rawHeaders } = request.http;
@@ -43,7 +45,7 @@ function checkRefused(name: string, subject: "Header" | "Field"): void {
   if (refusedHeaders.some((pattern) => pattern.test(name))) {
     throw new S3Error("NotImplemented", { details: { [subject]: name } });
   }
-  if (unsupportedChecksum.test(name)) {
+  if (name.startsWith(checksumPrefix) && !checksumHeaders.includes(name.slice(checksumPrefix.length))) {
     throw new S3Error("InvalidRequest", {
       message: "The algorithm type you specified in x-amz-checksum- header is invalid.",
       details: { [subject]: name },

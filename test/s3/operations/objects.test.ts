@@ -162,6 +162,10 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
       crc64nvme: "rosUhgp5mIg=",
       sha1: createHash("sha1").update(body).digest("base64"),
       sha256: createHash("sha256").update(body).digest("base64"),
+      sha512: createHash("sha512").update(body).digest("base64"),
+      xxhash64: "jLhB20DmroM=",
+      xxhash3: "ctyxi2ehff8=",
+      xxhash128: "MxGUd+3l3NXpcWQnaB1YYA==",
     };
     const call = (raw: Raw) => sendRaw(s3.url, signRaw(s3.url, raw, { key: s3.key, form: "header" }));
     for (const [algorithm, value] of Object.entries(published)) {

@@ -160,7 +160,17 @@ function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
   return { length, chunks, cancel: () => void first?.destroy() };
 }
 
-const checksumAlgorithms = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
+const checksumAlgorithms = [
+  "crc64nvme",
+  "crc32c",
+  "crc32",
+  "sha512",
+  "sha256",
+  "sha1",
+  "xxhash128",
+  "xxhash3",
+  "xxhash64",
+] as const;
 
 /** Parses checksums of the whole object; skips composite checksums, which end in `-<parts>`. */
 function wholeChecksums(header: (name: string) => string | null): ExpectedChecksum[] {
