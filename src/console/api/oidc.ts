@@ -43,7 +43,9 @@ export function oidcRoutes(options: OidcRouteOptions): readonly OpenRoute[] {
         requireAttempt(attempts, request, "start");
         attempts.failed(request.address(), "start");
         const redirectUrl = (options.url ?? requestOrigin(request)) + callbackPath;
-        const started = await withProviderErrors(log, () => providers.start(name, redirectUrl));
+        const started = await withProviderErrors(log, () =>
+          providers.start(name, { redirectUrl, address: request.address() }),
+        );
         if (started === undefined) throw new ConsoleError(404, "There is no such sign-in on this server.");
         const { headers, ...response } = json({ url: started.url } satisfies StartedDocument);
         const cookie = pendingCookie(request, started.id, signInMilliseconds / 1000);

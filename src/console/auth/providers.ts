@@ -2,6 +2,7 @@
 // in progress. A sign-in is stored on the server and can be finished once, by the same browser.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
+import { clientNetwork } from "../../http/client-network.ts";
 import { createCodeFlow, type PendingSignIn } from "../../oidc/code-flow.ts";
 import type { Claims } from "../../oidc/verifier.ts";
 import { mergePermissions, type Permissions } from "./roles.ts";
@@ -29,6 +30,13 @@ export interface StartedSignIn {
   readonly url: string;
 }
 
+export interface StartOptions {
+  /** URL to which the provider sends the browser back. */
+  readonly redirectUrl: string;
+  /** Address of the client. */
+  readonly address: string;
+}
+
 export interface FinishOptions {
   readonly id: string;
   readonly state: string;
@@ -39,7 +47,7 @@ export interface FinishOptions {
 export interface Providers {
   readonly list: readonly Pick<ProviderOptions, "name" | "title">[];
   /** Undefined for an unknown provider. Throws OidcError. */
-  start(provider: string, redirectUrl: string): Promise<StartedSignIn | undefined>;
+  start(provider: string, options: StartOptions): Promise<StartedSignIn | undefined>;
   /** Undefined if this browser has no such sign-in in progress. Throws OidcError. */
   finish(options: FinishOptions): Promise<ProviderIdentity | undefined>;
   groupPermissions(provider: string, groups: readonly string[]): Permissions | undefined;
@@ -48,6 +56,8 @@ export interface Providers {
 interface StoredSignIn extends PendingSignIn {
   readonly provider: string;
   readonly expires: number;
+  /** Network of the client; missing in sign-ins of an earlier release. */
+  readonly network?: string;
 }
 
 const kind = "console sign-in";
@@ -67,14 +77,21 @@ export function createProviders(
     }),
   );
 
-  /** Removes expired sign-ins, and the oldest if there are too many. */
+  /** Removes expired sign-ins, and if there are too many, the oldest of the clients with the most. */
   async function deleteOld(): Promise<void> {
-    const all = (await documents.list(kind)).map(({ name, text }) => ({
-      name,
-      expires: (JSON.parse(text) as StoredSignIn).expires,
-    }));
+    const all = (await documents.list(kind)).map(({ name, text }) => {
+      const { expires, network = "" } = JSON.parse(text) as StoredSignIn;
+      return { name, expires, network };
+    });
     all.sort((a, b) => b.expires - a.expires);
-    for (const [index, { name, expires }] of all.entries())
+    const counts = new Map<string, number>();
+    const ranked = all.map((one) => {
+      const rank = counts.get(one.network) ?? 0;
+      counts.set(one.network, rank + 1);
+      return { ...one, rank };
+    });
+    ranked.sort((a, b) => a.rank - b.rank);
+    for (const [index, { name, expires }] of ranked.entries())
       if (expires <= now() || index >= maxStored - 1) await documents.delete(kind, name);
   }
 
@@ -89,13 +106,14 @@ export function createProviders(
 
   return {
     list: options.map(({ name, title }) => ({ name, title })),
-    async start(name, redirectUrl) {
+    async start(name, { redirectUrl, address }) {
       const provider = providers.get(name);
       if (provider === undefined) return undefined;
       const { url, pending } = await provider.flow.begin(redirectUrl);
       await deleteOld();
       const id = randomBytes(32).toString("base64url");
-      const stored: StoredSignIn = { ...pending, provider: name, expires: now() + signInMilliseconds };
+      const expires = now() + signInMilliseconds;
+      const stored: StoredSignIn = { ...pending, provider: name, expires, network: clientNetwork(address) };
       await documents.put(kind, hashSecret(id), JSON.stringify(stored), undefined);
       return { id, url };
     },

@@ -1,5 +1,6 @@
-// Limits failed sign-ins per client address and token id, the public part of a token. An attacker
+// Limits failed sign-ins per client network and token id, the public part of a token. An attacker
 // at another address cannot lock out the owner of a token.
+import { clientNetwork } from "../../http/client-network.ts";
 
 export interface Attempts {
   /** Returns the seconds to wait before an attempt, or 0. A malformed token has no `id`. */
@@ -14,10 +15,13 @@ const maxEntries = 10_000;
 
 export function createAttempts(now: () => number, maxFailures = defaultMaxFailures): Attempts {
   const failures = new Map<string, { count: number; since: number }>();
-  const entryName = (address: string, id = "") => `${address} ${id}`;
+  const entryName = (address: string, id = "") => `${clientNetwork(address)} ${id}`;
   const current = (name: string) => {
     const found = failures.get(name);
-    return found !== undefined && now() - found.since < windowMilliseconds ? found : undefined;
+    if (found === undefined) return undefined;
+    const age = now() - found.since;
+    // A clock that was set back must not lock clients out until it has caught up.
+    return age >= 0 && age < windowMilliseconds ? found : undefined;
   };
   return {
     waitFor(address, id) {

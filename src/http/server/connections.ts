@@ -2,6 +2,7 @@
 import type { Server as NetServer, Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { clearInterval, setInterval } from "node:timers";
+import { clientNetwork } from "../client-network.ts";
 import { isReadingShort } from "../wire/read-short-requests.ts";
 import type { AcceptPace } from "./accept-pace.ts";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
@@ -130,17 +131,18 @@ interface AddressLimit {
 }
 
 /**
- * Counts connections by client address. Reading an address is a system call, so counting starts
+ * Counts connections by client network. Reading an address is a system call, so counting starts
  * only when there are enough connections for one address to exceed its share.
  */
 function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: AddressLimit) {
+  /** The network of each socket. */
   let counted: Map<Socket, string> | undefined;
   const counts = new Map<string, number>();
 
   function count(socket: Socket): void {
-    const address = plainAddress(socket.remoteAddress ?? "");
-    counted!.set(socket, address);
-    counts.set(address, (counts.get(address) ?? 0) + 1);
+    const network = clientNetwork(plainAddress(socket.remoteAddress ?? ""));
+    counted!.set(socket, network);
+    counts.set(network, (counts.get(network) ?? 0) + 1);
   }
 
   function countAll(): void {
@@ -162,22 +164,22 @@ function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: Addres
         countAll();
       }
       const address = plainAddress(socket.remoteAddress ?? "");
-      const isFull = (counts.get(address) ?? 0) >= max;
+      const isFull = (counts.get(clientNetwork(address)) ?? 0) >= max;
       if (isFull && (trusted === trustNone || !trusted.has(address))) return false;
       count(socket);
       return true;
     },
     release(socket: Socket): void {
-      const address = counted?.get(socket);
-      if (address === undefined || max === undefined) return;
+      const network = counted?.get(socket);
+      if (network === undefined || max === undefined) return;
       if (open.size < max / 2) {
         stopCounting();
         return;
       }
       counted?.delete(socket);
-      const left = counts.get(address)! - 1;
-      if (left > 0) counts.set(address, left);
-      else counts.delete(address);
+      const left = counts.get(network)! - 1;
+      if (left > 0) counts.set(network, left);
+      else counts.delete(network);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { NodeInternalsSetting } from "./node-internals.ts";
 export interface PortLimits {
   /** Maximum connections. At the limit, an idle one is closed, or the new one if all are busy. */
   readonly connections: number;
-  /** Maximum open connections of one client address. Trusted proxies are exempt. */
+  /** Maximum open connections of one IPv4 address or IPv6 /64 network. Trusted proxies are exempt. */
   readonly connectionsPerAddress: number;
   /** Maximum requests in flight. Further requests get 503. */
   readonly requests: number;

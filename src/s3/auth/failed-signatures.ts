@@ -1,5 +1,6 @@
-// Limits the rate of wrong signatures with a token bucket per pair of client address and access key
+// Limits the rate of wrong signatures with a token bucket per pair of client network and access key
 // id. While the bucket is empty, requests are refused before any lookup or hashing.
+import { clientNetwork } from "../../http/client-network.ts";
 import { S3Error } from "../errors.ts";
 
 export interface FailedSignatures {
@@ -69,5 +70,5 @@ export function createFailedSignatures(
 const maxIdLength = 64;
 
 function toPairName(address: () => string, accessKeyId: string): string {
-  return `${address()} ${accessKeyId.slice(0, maxIdLength)}`;
+  return `${clientNetwork(address())} ${accessKeyId.slice(0, maxIdLength)}`;
 }

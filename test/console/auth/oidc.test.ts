@@ -207,6 +207,26 @@ test("the redirect URL has the scheme that a trusted proxy reports, and only the
   }
 });
 
+test("clients that start many sign-ins do not end the sign-ins of others", async (t) => {
+  const { browser, url, documents } = await setUp(t, { trustedProxies: ["127.0.0.1"] });
+  const anna = browser();
+  const answer = await signInAt(await anna.start(), "anna");
+  const start = async (address: string) => {
+    const headers = { "x-store-console": "1", "x-forwarded-for": address };
+    const body = JSON.stringify({ provider: "company" });
+    return (await fetch(`${url}/api/sign-in/start`, { method: "POST", headers, body })).status;
+  };
+  for (let network = 0; network < 20; network++) {
+    const statuses: number[] = [];
+    for (let i = 0; i < maxSignIns; i++) statuses.push(await start(`2001:db8:0:${network}::${i}`));
+    assert.ok(statuses.every((status) => status === 200));
+    assert.equal(await start(`2001:db8:0:${network}:1::`), 429, "a network counts as one client");
+  }
+  assert.equal((await documents.list("console sign-in")).length, 1000);
+  const { status, text } = await anna.finish(answer);
+  assert.equal(status, 200, text);
+});
+
 test("guessing answers is throttled", async (t) => {
   const { browser } = await setUp(t);
   const guess = { code: "c", state: "s" };

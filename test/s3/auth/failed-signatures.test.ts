@@ -29,6 +29,17 @@ test("after 20 wrong signatures a client gets SlowDown, and other clients are no
   assert.equal((await from("192.0.2.1")).status, 200, "a second later the key is accepted again");
 });
 
+test("all addresses of an IPv6 network count as one client", async (t) => {
+  const time = Date.now();
+  const { ask, key } = await directScene(t, { now: () => time });
+  const wrong = { ...key, secretAccessKey: "wrong" };
+  const codes: (string | undefined)[] = [];
+  for (let i = 0; i < 21; i++)
+    codes.push((await ask({ ...list, address: `2001:db8:1:2:${i}::` }, { key: wrong, time })).code);
+  assert.deepEqual([codes[19], codes[20]], ["SignatureDoesNotMatch", "SlowDown"]);
+  assert.equal((await ask({ ...list, address: "2001:db8:1:3::" }, { key, time })).status, 200);
+});
+
 test("a throttled request is refused before its key is looked up", async (t) => {
   let lookups = 0;
   const credentials = {
