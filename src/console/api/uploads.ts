@@ -1,6 +1,7 @@
 // Routes for multipart uploads: a list with progress, and the steps of uploads by the page.
 import type { Engine } from "../../engine/engine.ts";
-import type { UploadName } from "../../engine/uploads/upload-operations.ts";
+import type { ListUploadsOptions, UploadName } from "../../engine/uploads/upload-operations.ts";
+import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { isFields } from "../../model/shape.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
@@ -10,6 +11,7 @@ import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "
 import { bodySource } from "./object.ts";
 
 const pageUploads = 100;
+const pageParts = 10_000;
 
 export function uploadRoutes(engine: Engine): readonly Route[] {
   return [
@@ -20,10 +22,9 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       async run({ query }) {
         const bucket = query.text("bucket");
         const after = parseCursor(query.optional("cursor"));
-        const { uploads, next } = await engine.listUploads(bucket, { after, limit: pageUploads });
-        const rows = await Promise.all(uploads.map((upload) => toUploadRow(engine, bucket, upload)));
+        const { rows, next } = await listRows(engine, bucket, after);
         return json({
-          uploads: rows.filter((row) => row !== undefined),
+          uploads: rows,
           cursor: next === undefined ? undefined : JSON.stringify([next.key, next.id]),
         } satisfies UploadsDocument);
       },
@@ -45,10 +46,15 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       path: "/api/uploads/parts",
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
-        const parts = await allParts(engine, query.text("bucket"), uploadName(query));
-        return json({
-          parts: parts.map(({ number, size, etag }) => ({ number, size, etag })),
-        } satisfies PartsDocument);
+        const parts: PartsDocument["parts"][number][] = [];
+        for await (const { number, size, etag } of everyPart(
+          engine,
+          query.text("bucket"),
+          uploadName(query),
+        )) {
+          parts.push({ number, size, etag });
+        }
+        return json({ parts } satisfies PartsDocument);
       },
     },
     {
@@ -93,27 +99,47 @@ function uploadName(query: Query): UploadName {
   return { key: query.text("key"), id: query.text("upload") };
 }
 
+/** Lists one page. It ends early if its uploads have many parts, because a row counts all of them. */
+async function listRows(engine: Engine, bucket: string, after: ListUploadsOptions["after"]) {
+  const { uploads, next } = await engine.listUploads(bucket, { after, limit: pageUploads });
+  const rows: UploadRow[] = [];
+  let counted = 0;
+  for (const upload of uploads) {
+    const row = await toUploadRow(engine, bucket, upload);
+    if (row === undefined) continue;
+    rows.push(row);
+    counted += row.parts;
+    if (counted >= pageParts && upload !== uploads.at(-1)) return { rows, next: upload };
+  }
+  return { rows, next };
+}
+
 /** Undefined if the upload has ended in the meantime. */
 async function toUploadRow(
   engine: Engine,
   bucket: string,
   { key, id, created, due }: UploadRecord,
 ): Promise<UploadRow | undefined> {
-  const parts = await allParts(engine, bucket, { key, id }).catch(() => undefined);
-  if (parts === undefined) return undefined;
-  const bytes = parts.reduce((sum, { size }) => sum + size, 0);
-  return { bucket, key, id, created, due, parts: parts.length, bytes };
+  let [parts, bytes] = [0, 0];
+  try {
+    for await (const { size } of everyPart(engine, bucket, { key, id })) {
+      parts++;
+      bytes += size;
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === "NoSuchUpload") return undefined;
+    throw error;
+  }
+  return { bucket, key, id, created, due, parts, bytes };
 }
 
-async function allParts(engine: Engine, bucket: string, name: UploadName): Promise<PartRecord[]> {
-  const all: PartRecord[] = [];
+async function* everyPart(engine: Engine, bucket: string, name: UploadName): AsyncIterable<PartRecord> {
+  let after: number | undefined;
   for (;;) {
-    const { parts, isTruncated } = await engine.listParts(bucket, name, {
-      after: all.at(-1)?.number,
-      limit: limits.listEntries,
-    });
-    all.push(...parts);
-    if (!isTruncated) return all;
+    const { parts, isTruncated } = await engine.listParts(bucket, name, { after, limit: limits.listEntries });
+    yield* parts;
+    if (!isTruncated) return;
+    after = parts.at(-1)?.number;
   }
 }
 
