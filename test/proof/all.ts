@@ -15,6 +15,7 @@ import { power } from "./power/power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery/recovery.ts";
 import { wire } from "./wire/wire.ts";
+import { work } from "./work/work.ts";
 
 export const proofs: readonly Proof[] = [
   model,
@@ -31,4 +32,5 @@ export const proofs: readonly Proof[] = [
   fuzz,
   wire,
   overload,
+  work,
 ];

@@ -1,6 +1,6 @@
 // A process of hostile clients: thousands of sockets from many loopback addresses that stay idle,
 // pipeline, send slowly or never read. It only counts results; other processes check the server.
-import { request } from "node:http";
+import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { answerCalls } from "../../support/called-process.ts";
 
@@ -16,8 +16,22 @@ export interface Opened {
   readonly failed: number;
 }
 
+/** A request that is sent again and again. */
+export interface RepeatedRequest {
+  readonly port: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Each character is a byte. */
+  readonly body?: string;
+  /** Length of the pieces in which the body is sent, each a chunk; default: the whole body. */
+  readonly pieceBytes?: number;
+}
+
 /** Time limit for all connections to open, in milliseconds. */
 const patience = 20_000;
+/** Time limit for a request that is answered by many steps of work, between those of others. */
+const repeatPatience = 60_000;
 const held = new Set<Socket>();
 const timers = new Set<NodeJS.Timeout>();
 
@@ -111,6 +125,28 @@ const calls = {
     await Promise.all(Array.from({ length: given.at }, (_, index) => client(index)));
     return statuses;
   },
+  /** Sends the requests in turn for a time, `at` of them concurrently; counts statuses. */
+  async repeat(given: {
+    readonly requests: readonly RepeatedRequest[];
+    readonly at: number;
+    readonly milliseconds: number;
+  }): Promise<Readonly<Record<number, number>>> {
+    const { requests, at, milliseconds } = given;
+    // Another address than the honest clients have, because failures of an address slow down all of it.
+    const agent = new Agent({ keepAlive: true, maxSockets: at, localAddress: "127.0.0.2" });
+    const statuses: Record<number, number> = {};
+    const end = Date.now() + milliseconds;
+    let next = 0;
+    const client = async () => {
+      while (Date.now() < end) {
+        const status = await repeatOnce(requests[next++ % requests.length]!, agent);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: at }, client));
+    agent.destroy();
+    return statuses;
+  },
   async release(_: null): Promise<{ readonly stillOpen: number }> {
     const stillOpen = [...held].filter((socket) => !socket.destroyed && !socket.connecting).length;
     closeAll();
@@ -138,6 +174,24 @@ function ask(
     asked.setTimeout(patience, () => asked.destroy());
     asked.on("error", () => resolve(0));
     asked.end();
+  });
+}
+
+/** Returns the status; 0 if the connection broke, or if there was no answer in time. */
+function repeatOnce(given: RepeatedRequest, agent: Agent): Promise<number> {
+  const { port, method, path, headers = {}, body = "", pieceBytes = Math.max(1, body.length) } = given;
+  return new Promise((resolve) => {
+    const asked = request({ host: "127.0.0.1", port, method, path, headers, agent }, (answer) => {
+      answer.resume();
+      answer.on("end", () => resolve(answer.statusCode!));
+      answer.on("error", () => resolve(0));
+    });
+    asked.setTimeout(repeatPatience, () => asked.destroy());
+    asked.on("error", () => resolve(0));
+    for (let from = 0; from + pieceBytes < body.length; from += pieceBytes) {
+      asked.write(body.slice(from, from + pieceBytes), "latin1");
+    }
+    asked.end(body.slice(-pieceBytes), "latin1");
   });
 }
 

@@ -23,6 +23,8 @@ export type Port = "s3" | "script" | "console" | "public";
 
 export interface OverloadScene {
   readonly server: Server;
+  /** Runs commands on the server's data directory. */
+  readonly shell: Shell;
   readonly disk: SmallDisk;
   readonly ports: Readonly<Record<Port, number>>;
   readonly url: string;
@@ -112,7 +114,7 @@ async function openWith(
     { name: "readyz", port: ports.console, path: "/readyz" },
     { name: "public", port: ports.public, path: "/site/small" },
   ];
-  return { server, disk, ports, url, key, places, attackers, probe, writer, presigned };
+  return { server, shell, disk, ports, url, key, places, attackers, probe, writer, presigned };
 }
 
 function portOf(address: string): number {
