@@ -9,12 +9,13 @@ export const devCommand: Command = {
   details:
     "Responses show stack traces of script errors. /__scheduled?cron=… runs the scheduled handler.\n" +
     "Changed secrets take effect immediately.",
-  usage: ["[--config FILE]... [--port PORT]"],
+  usage: ["[file] [--config FILE]... [--port PORT]"],
   options: serverOptions,
   configs: "many",
   examples: [
     "store dev",
     "store dev --port 0 --create-buckets",
+    "store dev src/index.ts",
     "store dev --config a/store.toml --config b/store.toml",
   ],
   run: (invocation) => serveScripts(invocation, "dev"),

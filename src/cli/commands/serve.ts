@@ -9,7 +9,7 @@ export const serveCommand: Command = {
   details:
     "Changed secrets take effect immediately; restart the server to load new code. Without a configuration file,\n" +
     "only the S3 API, the console and public buckets are served.",
-  usage: ["[--config FILE]... [--port PORT] [--host HOST]"],
+  usage: ["[file] [--config FILE]... [--port PORT] [--host HOST]"],
   options: serverOptions,
   configs: "many",
   examples: [

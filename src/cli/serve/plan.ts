@@ -72,7 +72,7 @@ export interface Plan extends PortAddress {
 export async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
   // Checked also without a script: a wrong option must not be ignored.
   const configOptions = readOptions(invocation, mode);
-  const isS3Only = mode === "serve" && !hasConfigs(invocation);
+  const isS3Only = mode === "serve" && configOptions.main === undefined && !hasConfigs(invocation);
   const plan = {
     mode,
     ...portOption(invocation, { option: "port", port: 8787, mode }),

@@ -3,8 +3,9 @@
 import { isIsolation, parseOutbound } from "../../script/config/check-isolation.ts";
 import { type ReadOptions, readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import { describeIgnored, findConfig, findSource, hasConfig } from "../../script/config/find-config.ts";
+import { isFile } from "../../script/config/rules.ts";
 import type { Invocation, Option } from "../framework/command.ts";
-import { usageError } from "../framework/command-error.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 
 /** The option --env of every command that reads a configuration. */
@@ -56,11 +57,28 @@ function isolationOverrides({ options }: Invocation): Pick<ReadOptions, "isolati
   }
 }
 
+/** Returns the script given on the command line of a command that runs scripts. */
+export function scriptFile({ parameters, options, directory }: Invocation): string | undefined {
+  const [text] = parameters;
+  if (text === undefined) return undefined;
+  const file = pathArgument({ directory }, { label: "The script", text, expected: "a file" });
+  if (/\.(toml|jsonc?)$/i.test(text)) {
+    throw usageError(`"${text}" is a configuration, not a script.`, `Use it with: --config ${text}`);
+  }
+  if (options.texts("config").length > 1) {
+    throw usageError("A script can be named for one configuration, but there are several.");
+  }
+  if (isFile(file)) return file;
+  throw new CommandError(`There is no script "${text}".`, {
+    hint: "If a build makes it, run that build first, for example: npm run build",
+  });
+}
+
 /** Options for reading a configuration. Only commands that run scripts pass `mode`. */
 export function readOptions(invocation: Invocation, mode?: "dev" | "serve"): ReadOptions {
   const { options, environment } = invocation;
   return {
-    ...(mode === undefined ? {} : isolationOverrides(invocation)),
+    ...(mode === undefined ? {} : { ...isolationOverrides(invocation), main: scriptFile(invocation) }),
     environment: options.text("env"),
     mode,
     readsDotEnv: environment.CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV !== "false",

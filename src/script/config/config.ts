@@ -61,7 +61,8 @@ export interface ReadOptions {
   readonly mode?: "dev" | "serve" | undefined;
   /** Whether .env files next to a wrangler file are read in dev. Default: true. */
   readonly readsDotEnv?: boolean | undefined;
-  /** Overrides of the file, from the command line. */
+  /** Overrides of the file, from the command line. `main` is an absolute path. */
+  readonly main?: string | undefined;
   readonly isolation?: Isolation | undefined;
   readonly outbound?: Outbound | undefined;
 }
@@ -98,11 +99,19 @@ function normalize(source: ConfigSource, options: ReadOptions): NormalizedConfig
     const isSandboxed = options.isolation === "sandbox";
     return readWrangler(source, {
       ...{ environment, isSandboxed, today: today(options), isLenient: mode !== "serve" },
+      main: options.main,
     });
   }
   checkEnvironments(file, top);
-  const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, previous: file });
+  const view = withMain(selectEnvironment(source, environment), options.main);
+  const fields = createFields(view, { keys: knownKeys, previous: file });
   return { fields, emulated: [], unsupported: [], notes: [], devPort: undefined, secretNames: undefined };
+}
+
+function withMain(source: ConfigSource, main: string | undefined): ConfigSource {
+  return main === undefined || !isTable(source.value)
+    ? source
+    : { ...source, value: { ...source.value, main } };
 }
 
 function today({ now = Date.now }: ReadOptions): string {

@@ -13,10 +13,16 @@ export interface StoreToml {
   readonly leftOut: readonly string[];
 }
 
-/** Throws a ConfigError when the file has unknown keys or tables. */
+/** Throws a ConfigError when the file has faults. */
 export function storeToml(source: ConfigSource, today: string): StoreToml {
   const read = (environment?: string) => {
-    const config = readWrangler(source, { environment, today, isSandboxed: false, isLenient: true });
+    const config = readWrangler(source, {
+      environment,
+      today,
+      main: undefined,
+      isSandboxed: false,
+      isLenient: true,
+    });
     if (config.fields.faults.length > 0) throw configError(source, config.fields.faults);
     return config;
   };

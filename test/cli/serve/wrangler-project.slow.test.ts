@@ -127,3 +127,31 @@ test("store.toml is preferred to a wrangler file, and a note says so", async (t)
   assert.match(server.log(), /^Using store\.toml; wrangler\.toml is ignored\.$/m);
   assert.equal((await server.ask("/title")).text, "ours");
 });
+
+test("dev and serve run the file on the command line instead of main", async (t) => {
+  const scene = await openScene(t);
+  await scene.write("wrangler.toml", 'name = "gallery"\ncompatibility_date = "2026-01-01"\n');
+  await scene.write("other.js", 'export default { fetch: () => new Response("other") };');
+  for (const mode of ["dev", "serve"] as const) {
+    const server = await scene.start(mode, { args: ["other.js"] });
+    assert.equal((await server.ask("/")).text, "other", mode);
+    await server.stop();
+  }
+});
+
+const wrongFiles: readonly (readonly [readonly string[], RegExp, 1 | 2])[] = [
+  [["gone.js"], /There is no script "gone\.js"\./, 1],
+  [["wrangler.toml"], /"wrangler\.toml" is a configuration, not a script\.\s+Use it with: --config/, 2],
+  [["src/index.ts", "--config", "a.toml", "--config", "b.toml"], /there are several/, 2],
+  [["src/index.ts"], /There is no store\.toml/, 1],
+];
+
+test("a file on the command line that is not a script of the project is refused", async (t) => {
+  const scene = await openScene(t);
+  await scene.write("src/index.ts", source);
+  for (const mode of ["dev", "serve"]) {
+    for (const [args, expected, code] of wrongFiles) {
+      assert.match(await scene.shell.fails(code, [mode, ...args]), expected, `${mode} ${args.join(" ")}`);
+    }
+  }
+});

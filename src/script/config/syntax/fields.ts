@@ -89,11 +89,13 @@ export interface FieldsOptions {
   readonly keys: KnownKeys | undefined;
   /** Fields of the same file that were read earlier; their faults are kept. */
   readonly previous?: Fields | undefined;
+  /** Called for an unknown key instead of reporting a fault. `nearest`: the key that was meant. */
+  readonly onUnknownKey?: ((path: ConfigPath, nearest: string | undefined) => void) | undefined;
 }
 
 export function createFields(
   source: ConfigSource,
-  { keys, previous }: FieldsOptions = { keys: knownKeys },
+  { keys, previous, onUnknownKey }: FieldsOptions = { keys: knownKeys },
 ): Fields {
   const faults: Fault[] = [...(previous?.faults ?? [])];
   const suppressed = new Set<string>(previous?.suppressed);
@@ -121,6 +123,10 @@ export function createFields(
     const owningTable =
       other ?? Object.keys(keys ?? {}).find((table) => table !== currentTable && keys![table]!.includes(key));
     const near = other ?? (owningTable === undefined ? nearest(key, allowedKeys) : undefined);
+    if (onUnknownKey !== undefined) {
+      onUnknownKey([...path, key], near);
+      return;
+    }
     if (near !== undefined) suppressed.add(JSON.stringify(source.positions.inFile([...path, near])));
     if (owningTable === "") suppressed.add(JSON.stringify([key]));
     const message = `"${key}" is not a key of ${tableLabel}`;
@@ -162,7 +168,7 @@ export function createFields(
         wrongType(path, value, source.format === "toml" ? "a table" : "an object", example);
         return undefined;
       }
-      const allowedKeys = keys === undefined ? undefined : findAllowedKeys(keys, path);
+      const allowedKeys = keys === undefined ? undefined : findAllowedKeys(keys, path, source.kind);
       for (const key of Object.keys(value)) {
         const isSchema = source.format === "json" && path.length === 0 && key === "$schema";
         if (allowedKeys !== undefined && !allowedKeys.includes(key) && !isSchema)
@@ -204,12 +210,16 @@ function tableKind(path: ConfigPath): string {
   return formatTablePath(path[0] === "env" ? path.slice(2) : path);
 }
 
-function findAllowedKeys(keys: KnownKeys, path: ConfigPath): readonly string[] | undefined {
+function findAllowedKeys(
+  keys: KnownKeys,
+  path: ConfigPath,
+  kind: ConfigSource["kind"],
+): readonly string[] | undefined {
   if (path.length === 1 && path[0] === "env") return undefined;
   const allowedKeys = keys[tableKind(path)];
-  return path.length === 2 && path[0] === "env"
-    ? allowedKeys?.filter((key) => !fileKeys.includes(key))
-    : allowedKeys;
+  if (path.length !== 2 || path[0] !== "env") return allowedKeys;
+  const topLevelOnly = kind === "store" ? fileKeys : ["env"];
+  return allowedKeys?.filter((key) => !topLevelOnly.includes(key));
 }
 
 /** Formats a path for messages: `"routes[1]"`. */

@@ -1,5 +1,6 @@
 // Notes about keys of a wrangler file that have no effect in Store.
 import { isTable, type Table } from "../syntax/fields.ts";
+import type { ConfigPath } from "../syntax/positions.ts";
 import type { ConfigSource } from "../syntax/source.ts";
 import { isGenerated } from "./generated.ts";
 import { ignoredKeys } from "./keys.ts";
@@ -36,6 +37,34 @@ export function noteIgnoredKeys(top: Table, note: Note): void {
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return value === undefined || (isTable(value) && Object.values(value).every(isEmpty));
+}
+
+/** Maximum number of unknown keys in a note. */
+const maxUnknownKeys = 10;
+
+export interface UnknownKeys {
+  readonly add: (path: ConfigPath, nearest: string | undefined) => void;
+  noteTo(note: Note): void;
+}
+
+/**
+ * Collects unknown keys inside tables. They are not errors, because that platform's own tool ignores
+ * them, and its newer versions have more keys.
+ */
+export function collectUnknownKeys(): UnknownKeys {
+  const found = new Set<string>();
+  return {
+    add(path, nearest) {
+      const name = path.filter((step) => typeof step === "string").join(".");
+      found.add(nearest === undefined ? name : `${name} (did you mean ${nearest}?)`);
+    },
+    noteTo(note) {
+      if (found.size === 0) return;
+      const names = [...found].slice(0, maxUnknownKeys).join(", ");
+      const more = found.size > maxUnknownKeys ? ` and ${found.size - maxUnknownKeys} more` : "";
+      note(`these keys are not known and have no effect: ${names}${more}.`);
+    },
+  };
 }
 
 /** Suggests --env if only environments bind buckets or namespaces. */

@@ -1,4 +1,6 @@
 // Workers Site of a wrangler file: a folder whose files the script reads and serves itself.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { isTable, type Table } from "../syntax/fields.ts";
 import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";
@@ -9,11 +11,24 @@ export function hasSite({ site, assets }: Table): boolean {
   return isTable(site) && assets === undefined;
 }
 
-export function addSite(top: Table, value: Record<string, unknown>, origins: Origins): void {
+/** Folder of the script that wrangler 1 made for a site; undefined if the project has none. */
+export function siteScriptFolder(top: Table, folder: string): string | undefined {
+  if (!hasSite(top)) return undefined;
+  const entry = (top.site as Table)["entry-point"];
+  if (typeof entry === "string") return entry;
+  return existsSync(join(folder, "workers-site")) ? "workers-site" : undefined;
+}
+
+export function addSite(top: Table, value: Record<string, unknown>, origins: Origins, note: Note): void {
   if (!hasSite(top)) return;
   const { bucket } = top.site as Table;
   origins.set(["assets"], ["site"]);
   origins.set(["assets", "directory"], ["site", "bucket"]);
+  if (value.main === undefined) {
+    value.assets = { directory: bucket };
+    note("it has no main, so the files of its site are served without a script.");
+    return;
+  }
   value.assets = {
     ...{ directory: bucket, binding: siteBinding },
     ...{ run_worker_first: true, html_handling: "none" },

@@ -13,11 +13,13 @@ import { emulatedBindings } from "./emulated-bindings.ts";
 import { isGenerated, selectWranglerEnvironment } from "./generated.ts";
 import { wranglerKeys } from "./keys.ts";
 import { type Note, usableBuckets, usableDate, usableName, usableNamespaces } from "./names.ts";
-import { noteEnvironments, noteIgnoredKeys } from "./notes.ts";
+import { collectUnknownKeys, noteEnvironments, noteIgnoredKeys } from "./notes.ts";
 import { isRoute, wranglerRoutes } from "./routes.ts";
-import { addSite } from "./site.ts";
+import { addSite, siteScriptFolder } from "./site.ts";
 
 export interface WranglerOptions {
+  /** Absolute path of the script, if the file's own `main` is replaced. */
+  readonly main: string | undefined;
   readonly environment: string | undefined;
   /** Whether the script runs in a sandbox, which has service bindings. */
   readonly isSandboxed: boolean;
@@ -42,18 +44,23 @@ export interface WranglerConfig {
 
 export function readWrangler(file: ConfigSource, options: WranglerOptions): WranglerConfig {
   const { environment } = options;
-  const raw = createFields(file, { keys: wranglerKeys });
+  const notes: string[] = [];
+  const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
+  const unknown = collectUnknownKeys();
+  const isWritten = !isGenerated(file.value as Table);
+  const raw = createFields(file, {
+    keys: wranglerKeys,
+    onUnknownKey: isWritten ? undefined : unknown.add,
+  });
   raw.table([], file.value, "");
   raw.table(["env"], (file.value as Table).env, "");
   const view = selectWranglerEnvironment(file, environment);
-  const top = (isTable(view.value) ? view.value : {}) as Table;
-  if (environment && !isGenerated(top))
-    raw.table(["env", environment], findEnvironment(file, environment), "");
-  const fields = createFields(view, { keys: wranglerKeys, previous: raw });
+  const selected = (isTable(view.value) ? view.value : {}) as Table;
+  const top = options.main === undefined ? selected : { ...selected, main: options.main };
+  if (environment && isWritten) raw.table(["env", environment], findEnvironment(file, environment), "");
+  const fields = createFields(view, { keys: wranglerKeys, previous: raw, onUnknownKey: unknown.add });
   for (const key of Object.keys(top)) checkKeys(fields, [key], top[key]);
 
-  const notes: string[] = [];
-  const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
   const found = unsupportedBindings(fields, top, options);
   const emulated = emulatedBindings(fields, top);
   const origins = createOrigins();
@@ -61,6 +68,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   for (const [index, { inView }] of found.entries()) origins.set(["unsupported", index], inView);
   for (const [index, { inView }] of emulated.entries()) origins.set(["emulated", index], inView);
   noteIgnoredKeys(top, note);
+  unknown.noteTo(note);
   if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
@@ -142,7 +150,7 @@ function translateKeys(translation: Translation): Table {
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
   if (options.isSandboxed) value.services = translateServices(top.services);
   value.assets = translateAssets(top);
-  addSite(top, value, origins);
+  addSite(top, value, origins, note);
   addPages(translation, value, folder);
   addVersion(translation, value);
   return value;
@@ -152,6 +160,11 @@ function translateKeys(translation: Translation): Table {
 function translateMain(top: Table, folder: string, origins: Origins): unknown {
   if (top.main !== undefined) return top.main;
   const upload = isTable(top.build) ? top.build.upload : undefined;
+  const siteFolder = siteScriptFolder(top, folder);
+  if (!isTable(upload) && siteFolder !== undefined) {
+    origins.set(["main"], ["site"]);
+    return join(siteFolder, packageMain(join(folder, siteFolder)) ?? "index.js");
+  }
   if (!isTable(upload) && (top.type === "javascript" || top.type === "webpack")) {
     origins.set(["main"], ["type"]);
     return packageMain(folder);

@@ -18,24 +18,6 @@ const rows: readonly Row[] = [
     says: ['"foo" is not a key of the configuration.', "Remove it."],
   },
   {
-    what: "an unknown key of a bucket",
-    text: `${least}[[r2_buckets]]\nbinding = "A"\nbucketname = "aaa"\n`,
-    at: "6:1",
-    says: ['"bucketname" is not a key of r2_buckets: did you mean bucket_name?'],
-  },
-  {
-    what: "an unknown key of a binding that Store does not support",
-    text: `${least}[[d1_databases]]\nbinding = "DB"\ndatabase = "x"\n`,
-    at: "6:1",
-    says: ['"database" is not a key of d1_databases', "did you mean database_"],
-  },
-  {
-    what: "an unknown key of a route",
-    text: `${least}routes = [{ pattern = "a.example.com/*", zonename = "x" }]\n`,
-    at: "4:42",
-    says: ['"zonename" is not a key of routes: did you mean zone_name?'],
-  },
-  {
     what: "buckets that are not a list",
     text: `${least}r2_buckets = "photos"\n`,
     at: "4:14",

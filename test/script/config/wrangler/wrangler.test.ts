@@ -171,6 +171,55 @@ queue = "q"
   ]);
 });
 
+test("unknown keys inside the tables of a wrangler file are named together in one note", async (t) => {
+  const text = `${least}routes = [{ pattern = "a.example.com/*", zonename = "x" }]
+[[r2_buckets]]
+binding = "FILES"
+bucketname = "files"
+[[d1_databases]]
+binding = "DB"
+replication = true
+`;
+  const config = await readToml(await project(t), text);
+  assert.deepEqual(config.buckets, [{ binding: "FILES", bucketName: "files" }]);
+  assert.ok(
+    config.notes.includes(
+      "wrangler.toml: these keys are not known and have no effect: routes.zonename (did you mean zone_name?), r2_buckets.bucketname (did you mean bucket_name?), d1_databases.replication.",
+    ),
+    config.notes.join("\n"),
+  );
+});
+
+test("a note about unknown keys names ten of them", async (t) => {
+  const keys = Array.from({ length: 25 }, (_, i) => `unknown_${i} = ${i}\n`).join("");
+  const { notes } = await readToml(await project(t), `${least}[[r2_buckets]]\nbinding = "FILES"\n${keys}`);
+  assert.match(notes.at(-1)!, /r2_buckets\.unknown_9 and 15 more\.$/);
+});
+
+test("an environment of a wrangler file may have the platform's cache settings", async (t) => {
+  const text = `${least}[env.staging.cache]\nenabled = true\n`;
+  const { notes } = await readToml(await project(t), text, { environment: "staging" });
+  assert.deepEqual(notes, ["wrangler.toml: these keys have no effect in Store: cache."]);
+});
+
+test("a site runs the script of its folder, and without a script its files are served", async (t) => {
+  const files = await project(t);
+  await mkdir(join(files.directory, "public"));
+  const text = 'name = "site"\ncompatibility_date = "2026-01-01"\n[site]\nbucket = "./public"\n';
+  const alone = await readToml(files, text);
+  assert.deepEqual([alone.main, alone.assets?.binding], [undefined, undefined]);
+  assert.equal(alone.assets?.directory, join(files.directory, "public"));
+  assert.match(alone.notes[0]!, /files of its site are served without a script/);
+  await files.write("workers-site/index.js", "");
+  const own = await readToml(files, text);
+  assert.equal(own.main, join(files.directory, "workers-site/index.js"));
+  assert.equal(own.assets?.binding, "__STATIC_CONTENT");
+  await files.write("entry/package.json", '{ "main": "start.js" }');
+  await files.write("entry/start.js", "");
+  const named = await readToml(files, `${text}entry-point = "./entry"\n`);
+  assert.equal(named.main, join(files.directory, "entry/start.js"));
+});
+
 test("bindings of a wrangler file that Store does not support are named together in one note", async (t) => {
   const text = `${least}
 d1_databases = [{ binding = "DB", database_name = "x", database_id = "y" }]
