@@ -3,17 +3,20 @@
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { parseTargetUrl } from "../http/outbound/target-url.ts";
 import { StoreError } from "../model/errors.ts";
-import { eventPatterns, type NotificationRule } from "../model/settings/notification.ts";
+import type { NotificationRule } from "../model/settings/notification.ts";
 import { seal, unseal } from "../secrets/seal.ts";
+import { listRunningScripts, type ScriptBuckets } from "../servers/server-record.ts";
 import { indexBucket, unindexBucket } from "./bucket-index.ts";
 import { deleteProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
-
-/** A rule was refused. The message never contains a secret. */
-export class NotificationError extends Error {
-  override readonly name = "NotificationError";
-}
+import {
+  allEvents,
+  checkRules,
+  checkScripts,
+  NotificationError,
+  parseEventPattern,
+  parseWebhookUrl,
+} from "./rule-check.ts";
 
 export interface NewRule {
   readonly id?: string | undefined;
@@ -25,6 +28,8 @@ export interface NewRule {
   readonly target:
     | { readonly kind: "webhook"; readonly url: string }
     | { readonly kind: "script"; readonly name: string };
+  /** Adds the rule also for a script that does not run yet. */
+  readonly isEarly?: boolean | undefined;
 }
 
 export interface ListedRule {
@@ -52,14 +57,20 @@ export type MakeRules = (existing: readonly NotificationRule[]) => readonly Noti
 
 type RulesEngine = Pick<Engine, "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "ackEvents">;
 
-const maxRules = 100;
-const idShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+export interface NotificationRulesOptions {
+  readonly engine: RulesEngine;
+  readonly documents: Documents;
+  readonly secretKey: () => Uint8Array;
+  /** The scripts that rules may name. Default: those of the running servers. */
+  readonly listScripts?: (documents: Documents) => Promise<readonly ScriptBuckets[]>;
+}
 
-export function createNotificationRules(
-  engine: RulesEngine,
-  documents: Documents,
-  secretKey: () => Uint8Array,
-): NotificationRules {
+export function createNotificationRules({
+  engine,
+  documents,
+  secretKey,
+  listScripts = listRunningScripts,
+}: NotificationRulesOptions): NotificationRules {
   async function readRules(bucket: string): Promise<readonly NotificationRule[]> {
     const found = await engine.bucket(bucket);
     if (found === undefined) throw new StoreError("NoSuchBucket");
@@ -86,22 +97,17 @@ export function createNotificationRules(
     async add(bucket, given) {
       await readRules(bucket);
       const { id = randomBytes(4).toString("hex") } = given;
-      if (!idShape.test(id)) {
-        throw new NotificationError(
-          `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
-        );
-      }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);
+      if (given.isEarly !== true)
+        checkScripts(await listScripts(documents), bucket, { before: [], after: [rule] });
       // Add the index entry first: without it, events of the new rule would never be delivered.
       await indexBucket(documents, bucket);
       await change(bucket, (rules) => {
         if (rules.some((one) => one.id === id))
           throw new NotificationError(`Rule "${id}" already exists: choose another name.`);
-        if (rules.length >= maxRules)
-          throw new NotificationError(
-            `The bucket already has the maximum of ${maxRules} rules: remove one first.`,
-          );
-        return [...rules, rule];
+        const added = [...rules, rule];
+        checkRules(added);
+        return added;
       });
       return { rule, secret };
     },
@@ -126,11 +132,13 @@ export function createNotificationRules(
       return true;
     },
     async replace(bucket, make) {
+      const scripts = await listScripts(documents);
       await indexBucket(documents, bucket);
       let removed: readonly string[] = [];
       const remaining = await change(bucket, (rules) => {
         const made = make(rules);
-        checkReplacement(made);
+        checkRules(made);
+        checkScripts(scripts, bucket, { before: rules, after: made });
         removed = rules.map(({ id }) => id).filter((id) => !made.some((one) => one.id === id));
         return made;
       });
@@ -152,19 +160,6 @@ export function createNotificationRules(
     await unindexBucket(documents, bucket);
     // If a rule was added in the meantime, restore the index entry that was just deleted.
     if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
-  }
-}
-
-function checkReplacement(rules: readonly NotificationRule[]): void {
-  const ids = new Set(rules.map(({ id }) => id));
-  if (ids.size !== rules.length) throw new NotificationError("Two rules have the same name.");
-  if (rules.length > maxRules) throw new NotificationError(`A bucket has at most ${maxRules} rules.`);
-  for (const { id } of rules) {
-    if (!idShape.test(id)) {
-      throw new NotificationError(
-        `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
-      );
-    }
   }
 }
 
@@ -202,41 +197,6 @@ async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string
       waiting.map(({ entry }) => entry),
     );
   }
-}
-
-const allEvents = eventPatterns.filter((pattern) => pattern.endsWith("*"));
-
-/** Short event names for the command line. */
-const shortNames: Readonly<Record<string, string>> = {
-  create: "s3:ObjectCreated:*",
-  delete: "s3:ObjectRemoved:*",
-  expire: "s3:LifecycleExpiration:*",
-};
-
-function parseEventPattern(given: string): string {
-  const short = Object.hasOwn(shortNames, given) ? shortNames[given]! : given;
-  const name = short.startsWith("s3:") ? short : `s3:${short}`;
-  if (eventPatterns.includes(name)) return name;
-  const validNames = [...Object.keys(shortNames), ...eventPatterns].join(", ");
-  throw new NotificationError(`Unknown event "${given}". Use one of: ${validNames}.`);
-}
-
-function parseWebhookUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new NotificationError(
-      `"${text}" is not a webhook URL: use https:// or http://, such as https://example.com/hook.`,
-    );
-  }
-  if (url.username !== "" || url.password !== "") {
-    throw new NotificationError(
-      "A webhook URL must not contain a password: check the signature of the messages instead.",
-    );
-  }
-  url.hash = "";
-  if (parseTargetUrl(url.href) === undefined)
-    throw new NotificationError(`"${text}" is not a webhook URL: its host or path is not valid.`);
-  return url.href;
 }
 
 function sealSubject(bucket: string, id: string): readonly string[] {

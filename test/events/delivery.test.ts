@@ -5,6 +5,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
 import { type DelivererOptions, startDeliverer } from "../../src/events/delivery.ts";
 import { createLease } from "../../src/events/lease.ts";
+import { UnboundScriptError } from "../../src/events/rule-check.ts";
 import { createNotificationRules, type NewRule, type NotificationRules } from "../../src/events/rules.ts";
 import { createWebhookClient } from "../../src/events/webhook-client.ts";
 import { openEngine } from "../../src/open.ts";
@@ -15,6 +16,7 @@ import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
 const bucket = "photos";
 const secretKey = () => new Uint8Array(32).fill(7);
 const webhooks = createWebhookClient({ allow: ["127.0.0.1"] });
+const scripts = [{ name: "app", buckets: [bucket] }];
 const times = { poll: 5, rules: 5, firstPause: 5, maxPause: 20, retry: 5 };
 
 interface Scene {
@@ -31,7 +33,7 @@ interface Scene {
 async function openScene(t: TestContext): Promise<Scene> {
   const { engine, documents } = await openEngine("memory:");
   await engine.createBucket(bucket);
-  const rules = createNotificationRules(engine, documents, secretKey);
+  const rules = createNotificationRules({ engine, documents, secretKey, listScripts: async () => scripts });
   const log: string[] = [];
   const deliverers: ReturnType<typeof startDeliverer>[] = [];
   t.after(async () => {
@@ -242,4 +244,39 @@ test("invalid notification rules are refused with a message, and removing a rule
   assert.equal(await rules.remove(bucket, "mine"), true);
   assert.equal(await rules.remove(bucket, "mine"), false);
   assert.deepEqual(await engine.countEvents(bucket), [{ rule: other.id, count: 1 }]);
+});
+
+test("a rule may name only a script that is bound to its bucket; a rule that is kept is not checked again", async (t) => {
+  const { rules, engine } = await openScene(t);
+  await engine.createBucket("other");
+  const target = (name: string) => ({ target: { kind: "script", name } as const });
+  const unbound: readonly [string, string][] = [
+    ["other", "app"],
+    [bucket, "absent"],
+  ];
+  const messages: string[] = [];
+  for (const [name, script] of unbound) {
+    await assert.rejects(rules.add(name, target(script)), (error: Error) => {
+      messages.push(error.message.replace(script, "S").replace(name, "B"));
+      return error instanceof UnboundScriptError;
+    });
+    assert.deepEqual(await rules.list(name), []);
+  }
+  assert.equal(messages[0], messages[1], "the message does not tell which scripts exist");
+  const { rule } = await rules.add(bucket, { id: "early", ...target("later"), isEarly: true });
+  await rules.replace(bucket, (existing) => [{ ...existing[0]!, prefix: "in/" }]);
+  const changed = { ...rule, target: { kind: "script", name: "absent" } as const };
+  await assert.rejects(
+    rules.replace(bucket, () => [changed]),
+    UnboundScriptError,
+  );
+  const added = { ...rule, id: "second" };
+  await assert.rejects(
+    rules.replace(bucket, (existing) => [...existing, added]),
+    UnboundScriptError,
+  );
+  assert.deepEqual(
+    (await rules.list(bucket)).map((listed) => listed.rule),
+    [{ ...rule, prefix: "in/" }],
+  );
 });

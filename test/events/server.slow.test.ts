@@ -2,7 +2,12 @@
 // webhook and a script receive the events. The handler ends after its waitUntil promises.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import {
+  CreateBucketCommand,
+  PutBucketNotificationConfigurationCommand,
+  PutObjectCommand,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { until } from "../script/inside.ts";
 import { type Scene, scriptScene } from "../script/scene.ts";
 import { isSigned, openReceiver } from "./receiver.ts";
@@ -90,11 +95,28 @@ test("a script's notification handler and a webhook receive events of writes, an
   assert.equal(event!.s3.object.key, "in%2Fby-s3");
   assert.ok(receiver.received.every((one) => isSigned(one, secret)));
 
+  const putRule = (Bucket: string, script: string) => {
+    const LambdaFunctionArn = `arn:aws:lambda:::function:${script}`;
+    const rule = { Id: "by-s3", LambdaFunctionArn, Events: ["s3:ObjectCreated:*" as const] };
+    const NotificationConfiguration = { LambdaFunctionConfigurations: [rule] };
+    return client.send(new PutBucketNotificationConfigurationCommand({ Bucket, NotificationConfiguration }));
+  };
+  await client.send(new CreateBucketCommand({ Bucket: "unbound" }));
+  for (const [bucket, script] of [
+    ["unbound", "script"],
+    ["bucket", "absent"],
+  ] as const)
+    await assert.rejects(putRule(bucket, script), {
+      name: "InvalidArgument",
+      message: /is bound to the bucket/,
+    });
+
   assert.match(await run(scene, "bucket", "notify", "test", "bucket", "hook"), /accepted the test message/);
   assert.match(receiver.received.at(-1)!.body, /s3:TestEvent/);
   const shown = await run(scene, "bucket", "notify", "list", "bucket");
   assert.match(shown, /hook\ts3:ObjectCreated:\*\t\*s3\thttp:.*\/hook/);
   assert.ok(!shown.includes(secret));
+  await putRule("bucket", "script");
 });
 
 test("a rule for a script without a notification handler is reported once, with what to do and without a stack", async (t) => {
@@ -103,7 +125,7 @@ test("a rule for a script without a notification handler is reported once, with 
   const { stderr } = await scene.shell.run(
     ["bucket", "notify", "add", "bucket", "--script", "nope"].concat("--data", `${scene.directory}/.store`),
   );
-  assert.match(stderr, /There is no script "nope"; nothing was changed/);
+  assert.match(stderr, /There is no script "nope" that is bound to the bucket "bucket"; nothing was changed/);
   await run(scene, "bucket", "notify", "add", "bucket", "--script", "script");
   await scene.shell.run(["object", "put", "bucket/a", "-", "--data", `${scene.directory}/.store`]);
   await server.told(

@@ -3,8 +3,8 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { formatDate } from "../../http/tls/certificate.ts";
 import { dayMilliseconds } from "../../model/limits.ts";
+import { isHere, type ServerRecord } from "../../servers/server-record.ts";
 import { systemCode } from "../framework/failures.ts";
-import { isHere, type ServerRecord } from "../serve/record/server-record.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 const warnDays = 21;

@@ -1,5 +1,5 @@
 // Compares this machine's clock with the database of a cluster and with servers on other machines.
-import { isHere, type ServerRecord } from "../serve/record/server-record.ts";
+import { isHere, type ServerRecord } from "../../servers/server-record.ts";
 import { reachableUrl } from "./check-ports.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFields, isText } from "../../model/shape.ts";
+import type { ServerRecord } from "../../servers/server-record.ts";
 import { packageRoot, packageVersion } from "../framework/package-root.ts";
-import type { ServerRecord } from "../serve/record/server-record.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 export function checkNode(found = process.versions.node, needed = neededNode()): Finding {

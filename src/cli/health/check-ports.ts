@@ -1,6 +1,6 @@
 // Checks the ports: those of running servers must answer, the default ports must be free.
 import { connect, createServer } from "node:net";
-import { isHere, type ServerRecord } from "../serve/record/server-record.ts";
+import { isHere, type ServerRecord } from "../../servers/server-record.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
 /** Default ports of `store serve`, with the options that change them. */

@@ -2,9 +2,9 @@
 // requests.
 import { createTokens } from "../../console/auth/tokens.ts";
 import { dayMilliseconds } from "../../model/limits.ts";
+import { isHere, listServers, type ServerRecord } from "../../servers/server-record.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
-import { isHere, listServers, type ServerRecord } from "../serve/record/server-record.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { noConsoleError } from "../store/remote/console.ts";
 import { chosenService } from "../store/remote/service.ts";

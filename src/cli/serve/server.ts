@@ -12,6 +12,7 @@ import { BundleError } from "../../script/supervisor/bundle.ts";
 import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-log.ts";
 import { type ScriptServer, startScripts } from "../../script/supervisor/supervisor.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
+import { createRecentMessages, keepServerRecord, type RecordKeeper } from "../../servers/server-record.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { notifySystemd } from "../framework/systemd.ts";
@@ -28,7 +29,6 @@ import { openPorts } from "./open-ports.ts";
 import { createPlan, type Plan } from "./plan.ts";
 import { type RunningPublic, servePublic, serverNames } from "./public.ts";
 import { describeServer } from "./record/describe-server.ts";
-import { createRecentMessages, keepServerRecord } from "./record/server-record.ts";
 import { type RunningS3, serveS3 } from "./s3.ts";
 import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
 import { prepareBucketSockets, serveBucketSockets } from "./sockets/bucket-sockets.ts";
@@ -92,6 +92,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   };
   const scriptLog = createScriptLog(Date.now);
   const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
+  let recordKeeper: RecordKeeper | undefined;
   const track = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
     if (server !== undefined) running.push(server);
     return server;
@@ -107,6 +108,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         presign: s3.presign,
         scriptLog,
         log,
+        onLoaded: () => recordKeeper?.renew(),
       }),
     );
     let publicServer: RunningPublic | undefined;
@@ -156,7 +158,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
     const record = () =>
       describeServer({ ...ready, plan, messages: messages.list(), requestLog: plan.requestLog });
-    track(await keepServerRecord(data.documents, record));
+    recordKeeper = track(await keepServerRecord(data.documents, record));
     await announce(invocation, { ...ready, ports: portSettings, bucketSockets: plan.bucketSockets });
     // Signals may arrive as soon as systemd knows that the server is ready.
     const ended = waitForEndSignal(tls);
@@ -207,6 +209,7 @@ interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> 
   readonly log: (line: string) => void;
   readonly commonPortOptions: PortOptions;
   readonly scriptLog: ScriptLog;
+  readonly onLoaded: () => void;
 }
 
 async function startPlannedScripts(
@@ -222,6 +225,7 @@ async function startPlannedScripts(
     commonPortOptions,
     scriptLog,
     log,
+    onLoaded,
     host,
     ...plan
   }: ScriptPlan,
@@ -242,7 +246,7 @@ async function startPlannedScripts(
     environment: process.env,
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
-    log,
+    ...{ log, onLoaded },
     onOutput(script, line, stream) {
       scriptLog.write(script, line, stream);
       const prefix = files.length > 1 ? `[${script}] ` : "";

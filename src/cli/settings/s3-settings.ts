@@ -1,5 +1,6 @@
 // The settings that have a document in S3.
-import { createNotificationRules, NotificationError } from "../../events/rules.ts";
+import { NotificationError } from "../../events/rule-check.ts";
+import { createNotificationRules, type NotificationRulesOptions } from "../../events/rules.ts";
 import { corsFlaws, lifecycleFlaws } from "../../model/settings/rule-check.ts";
 import { S3Error } from "../../s3/errors.ts";
 import { encryptionElements, readEncryption } from "../../s3/operations/bucket-encryption.ts";
@@ -97,31 +98,33 @@ export const objectLockSetting = documentSetting({
 
 const notificationRoot = "NotificationConfiguration";
 
-export const notificationSetting: FilesSetting = {
-  title: "notification configuration",
-  action: "change notifications",
-  needsFiles: true,
-  show({ settings: { notifications = [] } }) {
-    if (notifications.length === 0) return undefined;
-    return elementsToJson(notifications.map(notificationElement), notificationShape);
-  },
-  parse(document) {
-    const make = withDocumentErrors(notificationRoot, () =>
-      readNotifications(parseDocument(document, { root: notificationRoot, shape: notificationShape })),
-    );
-    return async (store, { name }) => {
-      try {
-        await openRules(store).replace(name, make);
-      } catch (error) {
-        if (error instanceof S3Error) throw documentError(notificationRoot, error);
-        throw error instanceof NotificationError ? usageError(error.message) : error;
-      }
-      return undefined;
-    };
-  },
-  remove: (store, { name }) => openRules(store).replace(name, () => []),
-};
-
-function openRules({ engine, documents, secretKey }: Data) {
-  return createNotificationRules(engine, documents, secretKey);
+export function notificationSetting(
+  listScripts: NonNullable<NotificationRulesOptions["listScripts"]>,
+): FilesSetting {
+  const openRules = ({ engine, documents, secretKey }: Data) =>
+    createNotificationRules({ engine, documents, secretKey, listScripts });
+  return {
+    title: "notification configuration",
+    action: "change notifications",
+    needsFiles: true,
+    show({ settings: { notifications = [] } }) {
+      if (notifications.length === 0) return undefined;
+      return elementsToJson(notifications.map(notificationElement), notificationShape);
+    },
+    parse(document) {
+      const make = withDocumentErrors(notificationRoot, () =>
+        readNotifications(parseDocument(document, { root: notificationRoot, shape: notificationShape })),
+      );
+      return async (store, { name }) => {
+        try {
+          await openRules(store).replace(name, make);
+        } catch (error) {
+          if (error instanceof S3Error) throw documentError(notificationRoot, error);
+          throw error instanceof NotificationError ? usageError(error.message) : error;
+        }
+        return undefined;
+      };
+    },
+    remove: (store, { name }) => openRules(store).replace(name, () => []),
+  };
 }

@@ -47,7 +47,7 @@ async function open(messageOptions: OpenS3): Promise<void> {
     engine,
     credentials: createCredentials(documents, secretKey, Date.now),
     roles: createRoles(documents, () => secretKey, Date.now),
-    notifications: createNotificationRules(engine, documents, () => secretKey),
+    notifications: createNotificationRules({ engine, documents, secretKey: () => secretKey }),
     blocksPublicAccess,
     region,
     domains,

@@ -33,6 +33,8 @@ export interface ServerOptions
     Pick<ScriptLoad, "location" | "mode" | "presign" | "encryption"> {
   /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
+  /** Called after each load of a script, because its bindings may have changed. */
+  readonly onLoaded?: (() => void) | undefined;
   /** Maximum number of open multipart uploads in each bucket. */
   readonly openUploads?: number | undefined;
   readonly sandbox?: SandboxSettings | undefined;
@@ -128,6 +130,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
       }),
     );
     schedules.plan();
+    options.onLoaded?.();
   }
 
   async function close(): Promise<void> {

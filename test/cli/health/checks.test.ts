@@ -19,7 +19,7 @@ import { checkNode, checkOpenFiles, checkVersions } from "../../../src/cli/healt
 import { checkPorts, reachableUrl } from "../../../src/cli/health/check-ports.ts";
 import { checkBackup, checkSchema } from "../../../src/cli/health/check-store.ts";
 import type { Finding } from "../../../src/cli/health/finding.ts";
-import type { ServerRecord } from "../../../src/cli/serve/record/server-record.ts";
+import type { ServerRecord } from "../../../src/servers/server-record.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
 const gibibyte = 2 ** 30;

@@ -99,7 +99,14 @@ const documents: Readonly<Record<string, unknown>> = {
 };
 
 test("get prints the document that set accepts, for every setting, and delete removes it", async (t) => {
-  const { store, write } = await openBucket(t);
+  const { directory, store, write } = await openBucket(t);
+  // The script of the notification rule.
+  const config = [
+    'name = "photos"\nmain = "index.js"\ncompatibility_date = "2026-01-01"',
+    '[[store_buckets]]\nbinding = "PHOTOS"\nbucket_name = "photos"\n',
+  ].join("\n\n");
+  await writeFile(join(directory, "index.js"), "export default {};");
+  await writeFile(join(directory, "store.toml"), config);
   for (const [name, document] of Object.entries(documents)) {
     assert.equal(await store("bucket", name, "get", "photos", "--json"), "null\n", name);
     await store("bucket", name, "set", "photos", await write(document));

@@ -42,7 +42,12 @@ export function settings(open: OpenEngine): void {
   test("notification rules that are added and removed concurrently are all applied", async (t) => {
     const { engine } = await openBucket(open, t);
     const { documents } = createMemoryRecords();
-    const rules = createNotificationRules(engine, documents, () => Buffer.alloc(32));
+    const rules = createNotificationRules({
+      engine,
+      documents,
+      secretKey: () => Buffer.alloc(32),
+      listScripts: async () => [{ name: "app", buckets: [bucket] }],
+    });
     const ids = Array.from({ length: 8 }, (_, index) => `rule-${index}`);
     const target = { kind: "script", name: "app" } as const;
     await Promise.all(ids.map((id) => rules.add(bucket, { id, target })));

@@ -1,10 +1,11 @@
 // `store bucket notify …`: manages notification rules of a bucket and shows their delivery state.
 
 import { parseDuration } from "../../../access/grants.ts";
+import type { Documents } from "../../../engine/records.ts";
+import { NotificationError, UnboundScriptError } from "../../../events/rule-check.ts";
 import {
   createNotificationRules,
   type ListedRule,
-  NotificationError,
   type NotificationRules,
   openSecret,
 } from "../../../events/rules.ts";
@@ -14,6 +15,7 @@ import { StoreError } from "../../../model/errors.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import { isScriptName, scriptNameRule } from "../../../model/names/script-name.ts";
 import type { NotificationRule } from "../../../model/settings/notification.ts";
+import type { ScriptBuckets } from "../../../servers/server-record.ts";
 import { findVerb } from "../../framework/arguments.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
@@ -64,7 +66,10 @@ export const notifyCommand: Command = {
   ],
   async run(invocation) {
     const document = findSettingVerb(invocation.parameters);
-    if (document !== undefined) return runSetting(invocation, notificationSetting, document);
+    if (document !== undefined) {
+      const setting = notificationSetting((documents) => knownScripts(invocation, documents));
+      return runSetting(invocation, setting, document);
+    }
     const [verb = "", bucket, rule] = invocation.parameters;
     const run = findVerb(verbs, "bucket notify", verb, settingVerbs);
     const isAboutRule = verb === "test" || verb === "remove";
@@ -86,7 +91,6 @@ const verbs = { add, list, test, remove };
 async function add(invocation: Invocation, bucket: string): Promise<void> {
   const { options, output } = invocation;
   const target = parseTarget(invocation);
-  if (target.kind === "script" && !options.flag("force")) await requireScript(invocation, target.name);
   const keep = parseKeep(options.text("keep"));
   const { rule, secret } = await withRules(invocation, bucket, async (rules, recordAudit) => {
     const added = await rules.add(bucket, {
@@ -96,6 +100,7 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
       suffix: options.text("suffix"),
       target,
       keep,
+      isEarly: options.flag("force"),
     });
     await recordAudit("change notifications", bucket);
     return added;
@@ -193,8 +198,15 @@ async function withRules<T>(
   bucket: string,
   work: (rules: NotificationRules, recordAudit: Data["recordAudit"]) => Promise<T>,
 ): Promise<T> {
-  const run = ({ engine, documents, secretKey, recordAudit }: Data) =>
-    work(createNotificationRules(engine, documents, secretKey), recordAudit);
+  const listScripts = (documents: Documents) => knownScripts(invocation, documents);
+  const run = async ({ engine, documents, secretKey, recordAudit }: Data) => {
+    const rules = createNotificationRules({ engine, documents, secretKey, listScripts });
+    try {
+      return await work(rules, recordAudit);
+    } catch (error) {
+      throw error instanceof UnboundScriptError ? withScripts(error, await listScripts(documents)) : error;
+    }
+  };
   try {
     return await withData(invocation, { absent: "refuse", subject: { bucket } }, run);
   } catch (error) {
@@ -213,16 +225,16 @@ function parseTarget({ options }: Invocation) {
   return { kind: "script", name: name! } as const;
 }
 
-/** A misspelled name would collect events that no script ever receives. */
-async function requireScript(invocation: Invocation, name: string): Promise<void> {
-  const known = await knownScripts(invocation);
-  if (known.includes(name)) return;
-  if (known.length === 0) {
-    invocation.output.note(`No script is known here; events wait until a server runs the script ${name}.`);
-    return;
-  }
-  throw new CommandError(`There is no script "${name}"; nothing was changed.`, {
-    hint: [`Scripts: ${known.join(", ")}`, "To add the rule before the script exists: --force"],
+/** Names the scripts that exist: whoever may run this command may read their configuration. */
+function withScripts({ message }: UnboundScriptError, scripts: readonly ScriptBuckets[]): CommandError {
+  const names = new Set(
+    scripts.map(({ name, buckets }) => `${name} (${buckets.join(", ") || "no buckets"})`),
+  );
+  return new CommandError(message, {
+    hint: [
+      ...(names.size === 0 ? [] : [`Scripts: ${[...names].join(", ")}`]),
+      "To add the rule before the script exists: --force",
+    ],
   });
 }
 

@@ -44,8 +44,10 @@ async function findNames(invocation: Invocation, request: NameRequest): Promise<
   if (kind === "shell") return shells;
   if (kind === "command") return shownCatalog.map(({ name }) => name);
   if (kind === "profile") return profileNames(invocation);
-  if (kind === "script") return knownScripts(invocation);
-  return withData(invocation, { absent: "refuse" }, async ({ engine }) => {
+  return withData(invocation, { absent: "refuse" }, async ({ engine, documents }) => {
+    if (kind === "script") {
+      return [...new Set((await knownScripts(invocation, documents)).map(({ name }) => name))];
+    }
     if (kind === "bucket") return (await engine.listBuckets()).map(({ name }) => name);
     if (kind === "namespace") return (await engine.kv.listNamespaces()).map(({ name }) => name);
     return kind === "object" ? objectNames(engine, word) : entryNames(engine, positional[0] ?? "", word);

@@ -3,11 +3,11 @@
 import { readLastBackup } from "../../../maintenance.ts";
 import type { LastBackup } from "../../../model/backup.ts";
 import { formatLocation, type Location } from "../../../model/names/location.ts";
+import { listServers, type ServerRecord } from "../../../servers/server-record.ts";
 import type { Command } from "../../framework/command.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { packageVersion } from "../../framework/package-root.ts";
 import { countStore, type StoreTotals } from "../../health/totals.ts";
-import { listServers, type ServerRecord } from "../../serve/record/server-record.ts";
 import { displayPath, withData } from "../../store/open-store.ts";
 
 interface Status {

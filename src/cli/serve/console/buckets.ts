@@ -6,12 +6,8 @@ import { isPublicPolicy } from "../../../access/policy/public-status.ts";
 import type { ConsoleBuckets, NewNotification } from "../../../console/api/bucket/console-buckets.ts";
 import { ConsoleError } from "../../../console/response.ts";
 import type { NotificationDocument, StatementDocument } from "../../../console/wire-bucket.ts";
-import {
-  createNotificationRules,
-  type ListedRule,
-  NotificationError,
-  openSecret,
-} from "../../../events/rules.ts";
+import { NotificationError } from "../../../events/rule-check.ts";
+import { createNotificationRules, type ListedRule, openSecret } from "../../../events/rules.ts";
 import { createWebhook } from "../../../events/webhook.ts";
 import type { WebhookClient } from "../../../events/webhook-client.ts";
 import { errorMessage, StoreError } from "../../../model/errors.ts";
@@ -34,7 +30,7 @@ export interface ConsoleBucketsOptions {
 export function consoleBuckets(options: ConsoleBucketsOptions): ConsoleBuckets {
   const { data, publicPort, serverNames, webhooks } = options;
   const { engine, documents, secretKey } = data;
-  const rules = createNotificationRules(engine, documents, secretKey);
+  const rules = createNotificationRules({ engine, documents, secretKey });
   return {
     publicPort,
     events: eventPatterns,

@@ -1,13 +1,14 @@
 // Describes a running server for the record that it keeps in the store.
 import type { TlsSource } from "../../../http/tls/tls.ts";
 import type { ScriptServer } from "../../../script/supervisor/supervisor.ts";
+import type { ServerMessage, ServerPort, ServerRecord } from "../../../servers/server-record.ts";
 import { packageVersion } from "../../framework/package-root.ts";
 import type { RunningConsole } from "../console/console.ts";
 import { serverUrl } from "../listen-options.ts";
 import type { Plan } from "../plan.ts";
 import type { RunningPublic } from "../public.ts";
 import type { RunningS3 } from "../s3.ts";
-import type { ServerMessage, ServerPort, ServerRecord } from "./server-record.ts";
+import { scriptBuckets } from "./known-scripts.ts";
 
 export interface DescribedServer {
   readonly server: ScriptServer | undefined;
@@ -33,13 +34,15 @@ export function describeServer(
   const ports = named.flatMap(([name, port]): ServerPort[] =>
     port === undefined ? [] : [{ name, url: serverUrl(plan.host, port, tls) }],
   );
+  const scripts = server?.scripts ?? [];
   return {
     version: packageVersion(),
     mode: plan.mode,
     ports,
     ...(plan.certificate === undefined ? {} : { certificate: plan.certificate }),
     ...(requestLog === undefined ? {} : { requestLog }),
-    scripts: (server?.scripts ?? []).map(({ config }) => config.name),
+    scripts: scripts.map(({ config }) => config.name),
+    bindings: scripts.map(({ config }) => scriptBuckets(config)),
     messages,
   };
 }

@@ -1,20 +1,24 @@
-// Names of the scripts that a command can know: of the configuration here, and of running servers.
-import { readConfig } from "../../../script/config/config.ts";
+// The scripts that a command can know: of the configuration here, and of running servers.
+import type { Documents } from "../../../engine/records.ts";
+import { readConfig, type ScriptConfig } from "../../../script/config/config.ts";
+import { listRunningScripts, type ScriptBuckets } from "../../../servers/server-record.ts";
 import type { Invocation } from "../../framework/command.ts";
-import { withData } from "../../store/open-store.ts";
 import { configFiles, hasConfigs } from "../../store/script-config.ts";
-import { listServers } from "./server-record.ts";
 
-export async function knownScripts(invocation: Invocation): Promise<string[]> {
-  const configured = hasConfigs(invocation) ? configFiles(invocation).flatMap(configuredName) : [];
-  const running = await withData(invocation, { absent: "refuse" }, ({ documents }) => listServers(documents));
-  return [...new Set([...configured, ...running.flatMap(({ scripts }) => scripts)])];
+/** A script may be listed twice, with different buckets. */
+export async function knownScripts(invocation: Invocation, documents: Documents): Promise<ScriptBuckets[]> {
+  const configured = hasConfigs(invocation) ? configFiles(invocation).flatMap(configuredScript) : [];
+  return [...configured, ...(await listRunningScripts(documents))];
+}
+
+export function scriptBuckets({ name, buckets }: ScriptConfig): ScriptBuckets {
+  return { name, buckets: buckets.map(({ bucketName }) => bucketName) };
 }
 
 /** Faults of a configuration are reported by the commands that run it. */
-function configuredName(file: string): string[] {
+function configuredScript(file: string): ScriptBuckets[] {
   try {
-    return [readConfig(file).name];
+    return [scriptBuckets(readConfig(file))];
   } catch {
     return [];
   }

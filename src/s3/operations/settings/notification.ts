@@ -1,7 +1,8 @@
 // S3's notification configuration, mapped to the notification rules of a bucket: a function is a
 // script, and a topic is a webhook that a rule of this bucket already has.
 import { randomBytes } from "node:crypto";
-import { type MakeRules, NotificationError } from "../../../events/rules.ts";
+import { NotificationError } from "../../../events/rule-check.ts";
+import type { MakeRules } from "../../../events/rules.ts";
 import { dayMilliseconds } from "../../../model/limits.ts";
 import { isScriptName } from "../../../model/names/script-name.ts";
 import {

@@ -152,6 +152,9 @@ test("notification rules are added, listed without their secret, and removed", a
   const wrong = { ...rule, id: "other", target: { kind: "webhook", name: "ftp://example.com" } };
   assert.match(await scene.refused(400, "POST /api/notifications", { json: wrong }), /not a webhook URL/);
   await scene.refused(400, "POST /api/notifications", { json: { ...rule, target: {} } });
+  const unbound = { ...rule, id: "script", target: { kind: "script", name: "app" } };
+  const refusal = await scene.refused(400, "POST /api/notifications", { json: unbound });
+  assert.match(refusal, /no script "app" that is bound to the bucket "bucket"; nothing was changed/);
   await scene.get("DELETE /api/notifications", { query: { ...query, id: "hook" } });
   await scene.refused(404, "DELETE /api/notifications", { query: { ...query, id: "hook" } });
   assert.deepEqual(scene.audited, ["change notifications bucket", "change notifications bucket"]);

@@ -48,6 +48,8 @@ test("a configuration with functions and topics becomes rules for scripts and we
     },
   };
   await refused(put({ TopicConfigurations: [topic] }), "InvalidArgument", 400);
+  await refused(put({ LambdaFunctionConfigurations: [script] }), "InvalidArgument", 400);
+  await notify("add", "--script", "app", "--id", "thumbnails", "--force");
   await notify("add", "--webhook", "http://127.0.0.1:9/hook", "--id", "hook");
   await put({ TopicConfigurations: [topic], LambdaFunctionConfigurations: [script] });
   assert.deepEqual(await get(), { TopicConfigurations: [topic], LambdaFunctionConfigurations: [script] });

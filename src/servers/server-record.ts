@@ -2,9 +2,9 @@
 // on a data directory as well as on a cluster. A server renews its record; a crashed one does not.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import type { Documents } from "../../../engine/records.ts";
-import { withoutPasswords } from "../../../model/names/location.ts";
-import { type Fields, isCount, isFields, isList, isText } from "../../../model/shape.ts";
+import type { Documents } from "../engine/records.ts";
+import { withoutPasswords } from "../model/names/location.ts";
+import { type Fields, isCount, isFields, isList, isText } from "../model/shape.ts";
 
 export interface ServerRecord {
   readonly host: string;
@@ -22,8 +22,16 @@ export interface ServerRecord {
   /** Path of the request log; "-" is the server's standard output. */
   readonly requestLog?: string | undefined;
   readonly scripts: readonly string[];
+  /** The buckets that each script is bound to. Undefined: a server of an earlier version. */
+  readonly bindings?: readonly ScriptBuckets[] | undefined;
   /** The latest lines of the server's log, oldest first. */
   readonly messages: readonly ServerMessage[];
+}
+
+/** A script and the names of the buckets that its configuration binds. */
+export interface ScriptBuckets {
+  readonly name: string;
+  readonly buckets: readonly string[];
 }
 
 export interface ServerPort {
@@ -63,11 +71,17 @@ export function createRecentMessages(now: () => number): RecentMessages {
 
 type Described = Omit<ServerRecord, "host" | "pid" | "node" | "started" | "seen">;
 
+export interface RecordKeeper {
+  /** Writes the record again, after a change of what it describes. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
 /** Writes the record now and regularly, and removes it at the end. */
 export async function keepServerRecord(
   documents: Documents,
   describe: () => Described,
-): Promise<{ close(): Promise<void> }> {
+): Promise<RecordKeeper> {
   const name = randomUUID();
   const started = Date.now();
   const own = { host: hostname(), pid: process.pid, node: process.versions.node, started };
@@ -89,6 +103,7 @@ export async function keepServerRecord(
   await writing;
   const timer = setInterval(renew, renewMilliseconds).unref();
   return {
+    renew,
     async close() {
       clearInterval(timer);
       await writing;
@@ -106,6 +121,13 @@ export async function listServers(documents: Documents, now = Date.now()): Promi
     else if (record === undefined || isOver(record, now)) await documents.delete(kind, name).catch(() => {});
   }
   return running.sort((a, b) => a.started - b.started);
+}
+
+/** Returns the scripts of all running servers. A script may run on several servers. */
+export async function listRunningScripts(documents: Documents): Promise<ScriptBuckets[]> {
+  return (await listServers(documents)).flatMap(
+    ({ scripts, bindings = scripts.map((name) => ({ name, buckets: [] })) }) => bindings,
+  );
 }
 
 /** On the same machine the process is looked up, so that a crash is noticed at once. */
@@ -144,18 +166,23 @@ function parseRecord(text: string): ServerRecord | undefined {
 
 function isRecord(value: Fields): boolean {
   const { host, version, node, mode, pid, started, seen, ports, scripts, messages } = value;
-  const { certificate = "", requestLog = "" } = value;
+  const { certificate = "", requestLog = "", bindings = [] } = value;
   return (
     [host, version, node, mode, certificate, requestLog].every((text) => isText(text, maxText)) &&
     [pid, started, seen].every(isCount) &&
     isList(ports, 100, isPort) &&
     isList(scripts, 10_000, isName) &&
+    isList(bindings, 10_000, isScriptBuckets) &&
     isList(messages, maxMessages, isMessage)
   );
 }
 
 function isName(value: unknown): value is string {
   return isText(value, maxText);
+}
+
+function isScriptBuckets(value: unknown): value is ScriptBuckets {
+  return isFields(value) && isName(value.name) && isList(value.buckets, 10_000, isName);
 }
 
 function isPort(value: unknown): value is ServerPort {
