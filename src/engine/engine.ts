@@ -7,7 +7,7 @@ import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectLock } from "../model/lock.ts";
-import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
+import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord, Passthrough } from "../model/object.ts";
 import type { ByteRange, RangeCondition, RangeRequest } from "../model/range.ts";
 import type { EventName } from "../model/settings/notification.ts";
 import type { Tags } from "../model/tags.ts";
@@ -177,6 +177,7 @@ export interface WriteOptions {
   readonly tags?: Tags | undefined;
   /** Default: the retention that the bucket's Object Lock gives. */
   readonly lock?: ObjectLock | undefined;
+  readonly passthrough?: Passthrough | undefined;
 }
 
 export interface PutOptions extends WriteOptions {

@@ -26,7 +26,7 @@ export async function put(
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
   const metadata = resolveMetadata(context, options, bucketRecord);
-  const { tags, lock } = metadata;
+  const isPlain = (metadata.tags ?? metadata.lock ?? metadata.passthrough) === undefined;
   // Evaluate the condition before the body is received, so that a refused put needs no body. The
   // commit checks that the version is unchanged.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
@@ -73,7 +73,7 @@ export async function put(
             storageClass,
             encryption: sealed.encryption,
           };
-    return tags === undefined && lock === undefined ? described : withTagsAndLock(described, metadata);
+    return isPlain ? described : withRareFields(described, metadata);
   };
   const committed = commitOrDiscard(ingested, async () => {
     const sealing = bodyKey?.seal(checksums);
@@ -88,12 +88,16 @@ export async function put(
   return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }
 
-function withTagsAndLock(
+function withRareFields(
   record: ObjectRecord,
-  { tags, lock }: Pick<ObjectRecord, "tags" | "lock">,
+  { tags, lock, passthrough }: Pick<ObjectRecord, "tags" | "lock" | "passthrough">,
 ): ObjectRecord {
-  const tagged = tags === undefined ? record : { ...record, tags };
-  return lock === undefined ? tagged : { ...tagged, lock };
+  return {
+    ...record,
+    ...(tags === undefined ? {} : { tags }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(passthrough === undefined ? {} : { passthrough }),
+  };
 }
 
 function toBody({ storage }: IngestedBody): Body {

@@ -3,7 +3,7 @@
 import type { Bucket } from "../model/bucket.ts";
 import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkRetentionEnd } from "../model/lock.ts";
-import { checkMetadata } from "../model/metadata.ts";
+import { checkMetadata, checkPassthrough } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import { checkTags, maxObjectTags } from "../model/tags.ts";
 import type { StagedBlob } from "./blobs.ts";
@@ -27,9 +27,15 @@ export function resolveMetadata(
   checkMetadata(httpMetadata, customMetadata);
   const storageClass =
     options.storageClass === undefined ? bucket.storageClass : checkStorageClass(options.storageClass);
-  const { tags, lock } = options;
-  if (tags === undefined && lock === undefined) return { httpMetadata, customMetadata, storageClass };
-  return { httpMetadata, customMetadata, storageClass, ...resolveTagsAndLock(context, options, bucket) };
+  const { tags, lock, passthrough } = options;
+  if (tags === undefined && lock === undefined && passthrough === undefined)
+    return { httpMetadata, customMetadata, storageClass };
+  if (passthrough !== undefined) checkPassthrough(passthrough);
+  return {
+    ...{ httpMetadata, customMetadata, storageClass },
+    ...resolveTagsAndLock(context, options, bucket),
+    ...(passthrough === undefined || passthrough.size === 0 ? {} : { passthrough }),
+  };
 }
 
 function resolveTagsAndLock(

@@ -7,6 +7,7 @@ export const dayMilliseconds = 24 * 3600 * 1000;
 
 export const limits = {
   keyBytes: 1024,
+  passthroughBytes: 4096,
   customMetadataBytes: 8192,
   httpMetadataBytes: 8192,
   listEntries: 1000,

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { StoreError } from "./errors.ts";
 import { limits } from "./limits.ts";
-import type { CustomMetadata, HttpMetadata } from "./object.ts";
+import type { CustomMetadata, HttpMetadata, Passthrough } from "./object.ts";
 import type { Tags } from "./tags.ts";
 
 type HttpMetadataName = keyof HttpMetadata;
@@ -22,14 +22,22 @@ export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void 
   if (customMetadataBytes(custom) > limits.customMetadataBytes) throw new StoreError("MetadataTooLarge");
 }
 
+export function checkPassthrough(passthrough: Passthrough): void {
+  if (customMetadataBytes(passthrough) > limits.passthroughBytes) throw new StoreError("MetadataTooLarge");
+}
+
 /** Returns the size of an object's metadata, which counts toward the page limit of a listing. */
 export function metadataBytes(metadata: {
   httpMetadata: HttpMetadata;
   customMetadata: CustomMetadata;
   tags?: Tags;
+  passthrough?: Passthrough;
 }): number {
-  const bytes = httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
-  return metadata.tags === undefined ? bytes : bytes + customMetadataBytes(metadata.tags);
+  const { tags, passthrough } = metadata;
+  let bytes = httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
+  if (tags !== undefined) bytes += customMetadataBytes(tags);
+  if (passthrough !== undefined) bytes += customMetadataBytes(passthrough);
+  return bytes;
 }
 
 function customMetadataBytes(custom: CustomMetadata): number {

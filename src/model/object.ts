@@ -25,6 +25,13 @@ export interface HttpMetadata {
 }
 
 export type CustomMetadata = ReadonlyMap<string, string>;
+
+/**
+ * Values that a front end stores with an object and returns as they were given. No rule reads them.
+ *
+ * @example new Map([["class", "GLACIER"]])
+ */
+export type Passthrough = ReadonlyMap<string, string>;
 export type Checksums = { readonly [algorithm in ChecksumAlgorithm]?: Uint8Array };
 
 /** How an object or upload is encrypted: with a customer's key, or with a key of the store. */
@@ -61,6 +68,8 @@ export interface Metadata {
   /** Never empty: an object without tags has no field. */
   readonly tags?: Tags;
   readonly lock?: ObjectLock;
+  /** Never empty. */
+  readonly passthrough?: Passthrough;
 }
 
 export interface ObjectRecord extends Metadata {

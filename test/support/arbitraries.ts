@@ -9,6 +9,7 @@ import type {
   HttpMetadata,
   Metadata,
   ObjectRecord,
+  Passthrough,
 } from "../../src/model/object.ts";
 import type { PartRecord, UploadRecord } from "../../src/model/upload.ts";
 import { emptyMd5 } from "./samples.ts";
@@ -71,13 +72,14 @@ const encryption: fc.Arbitrary<Encryption> = fc.record(
   { requiredKeys: ["keyMd5", "scope", "sealedKey"] },
 );
 
+const passthrough: fc.Arbitrary<Passthrough> = fc
+  .array(fc.tuple(anyText, anyText), { minLength: 1, maxLength: 3 })
+  .map((entries) => new Map(entries));
+
 const metadata: fc.Arbitrary<Metadata> = fc
   .record({ httpMetadata, customMetadata, storageClass: fc.constantFrom("Standard", "InfrequentAccess") })
   .chain((plain) =>
-    fc.option(encryption, { nil: undefined }).map((sealed) => ({
-      ...plain,
-      ...(sealed === undefined ? {} : { encryption: sealed }),
-    })),
+    fc.record({ encryption, passthrough }, { requiredKeys: [] }).map((rare) => ({ ...plain, ...rare })),
   );
 
 /** Sizes up to the largest safe integer: they are not limited to 32 bits. */

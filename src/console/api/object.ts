@@ -182,6 +182,7 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
     ...{ condition, httpMetadata, customMetadata, storageClass },
     checksums: expectedChecksums(found.record),
     tags: found.record.tags,
+    passthrough: found.record.passthrough,
   });
   if (outcome.outcome === "refused") throw changedError();
   return outcome.record;

@@ -1,10 +1,10 @@
-// Encodes the fields that few records have, as the last element of a record: tags, locks and whether
-// the version was written with versioning on. Earlier versions of Store ignore this element.
+// Encodes the fields that few records have, as the last element of a record: tags, locks, values
+// of front ends and whether the version was written with versioning on. Earlier versions of Store ignore this element.
 import type { ObjectLock, RetentionMode } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { expectFields, expectList, expectMember, expectText, expectTime } from "./validate.ts";
 
-type Extras = Pick<ObjectRecord, "tags" | "lock" | "isVersioned">;
+type Extras = Pick<ObjectRecord, "tags" | "lock" | "isVersioned" | "passthrough">;
 
 export interface EncodedExtras {
   /** Whether the record is versioned. */
@@ -13,37 +13,41 @@ export interface EncodedExtras {
   readonly mode?: RetentionMode;
   readonly until?: number;
   readonly hold?: 0 | 1;
+  readonly pass?: readonly (readonly [string, string])[];
 }
 
 /** Returns undefined if the record has none of these fields. */
-export function encodeExtras({ tags, lock, isVersioned }: Extras): EncodedExtras | undefined {
-  if (tags === undefined && lock === undefined && isVersioned === undefined) return undefined;
+export function encodeExtras(extras: Extras): EncodedExtras | undefined {
+  const { tags, lock, isVersioned, passthrough } = extras;
+  if ((tags ?? lock ?? isVersioned ?? passthrough) === undefined) return undefined;
   return {
     ...(isVersioned === true ? { v: 1 } : {}),
     ...(tags === undefined ? {} : { tags: [...tags] }),
     ...(lock?.retention === undefined ? {} : lock.retention),
     ...(lock?.legalHold === undefined ? {} : { hold: lock.legalHold ? 1 : 0 }),
+    ...(passthrough === undefined ? {} : { pass: [...passthrough] }),
   };
 }
 
-const fieldNames = ["v", "tags", "mode", "until", "hold"];
+const fieldNames = ["v", "tags", "mode", "until", "hold", "pass"];
 
 export function decodeExtras(encoded: EncodedExtras | undefined): Extras {
   if (encoded === undefined) return {};
   expectFields(encoded, (_, name) => fieldNames.includes(name));
-  const { v, tags } = encoded;
+  const { v, tags, pass } = encoded;
   const lock = decodeLock(encoded);
   return {
     ...(v === 1 ? { isVersioned: true } : {}),
-    ...(tags === undefined ? {} : { tags: decodeTags(tags) }),
+    ...(tags === undefined ? {} : { tags: decodePairs(tags) }),
     ...(lock === undefined ? {} : { lock }),
+    ...(pass === undefined ? {} : { passthrough: decodePairs(pass) }),
   };
 }
 
-function decodeTags(tags: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
-  expectList(tags);
-  for (const [key, value] of tags) for (const text of [key, value]) expectText(text);
-  return new Map(tags);
+function decodePairs(pairs: readonly (readonly [string, string])[]): ReadonlyMap<string, string> {
+  expectList(pairs);
+  for (const [name, value] of pairs) for (const text of [name, value]) expectText(text);
+  return new Map(pairs);
 }
 
 function decodeLock({ mode, until, hold }: EncodedExtras): ObjectLock | undefined {

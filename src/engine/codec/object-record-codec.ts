@@ -27,7 +27,8 @@ export function writeCommonObject(record: ObjectRecord): string | undefined {
     record;
   if (record.encryption?.keyMd5 !== undefined || record.checksumParts !== undefined) return undefined;
   if (customMetadata.size > 0) return undefined;
-  if (record.tags !== undefined || record.lock !== undefined) return undefined;
+  if (record.tags !== undefined || record.lock !== undefined || record.passthrough !== undefined)
+    return undefined;
   const { md5 } = checksums;
   if (md5 === undefined || !hasOnly("md5", checksums) || !hasOnly("contentType", httpMetadata))
     return undefined;

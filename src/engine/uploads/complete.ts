@@ -81,7 +81,7 @@ async function tryComplete(
   const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
   const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
   const bucketRecord = await requireBucket(context, bucket);
-  const { tags, lock } = upload;
+  const { tags, lock, passthrough } = upload;
   const object = withVersioning(context, bucketRecord, {
     key,
     version: newId(context),
@@ -95,6 +95,7 @@ async function tryComplete(
     ...(encryption === undefined ? {} : { encryption }),
     ...(tags === undefined ? {} : { tags }),
     ...(lock === undefined ? {} : { lock }),
+    ...(passthrough === undefined ? {} : { passthrough }),
   });
   if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
   if (options.size !== undefined && options.size !== object.size) {

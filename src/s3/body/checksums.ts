@@ -1,5 +1,6 @@
 // Reads and writes checksums in the headers, trailers and XML elements of S3.
 import {
+  type ChecksumAlgorithm,
   checksumLengths,
   cyclicAlgorithms,
   type ExpectedChecksum,
@@ -9,14 +10,18 @@ import {
   xxhAlgorithms,
 } from "../../model/checksums/checksum.ts";
 import { hashBytes } from "../../model/checksums/hashes.ts";
-import type { Checksums, ObjectRecord } from "../../model/object.ts";
+import type { Checksums, ObjectRecord, Passthrough } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 import type { Payload } from "./payload.ts";
 import type { XmlElement } from "./xml-writer.ts";
 
-/** Algorithms of x-amz-checksum headers. MD5 uses the header Content-MD5 instead. */
-export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256", "sha512", ...xxhAlgorithms] as const;
+/** Algorithms of x-amz-checksum headers. */
+export const s3Algorithms = [
+  ...cyclicAlgorithms,
+  ...(["sha1", "sha256", "sha512", "md5"] as const),
+  ...xxhAlgorithms,
+] as const;
 type S3Algorithm = (typeof s3Algorithms)[number];
 
 const elements: Readonly<Record<S3Algorithm, string>> = {
@@ -26,6 +31,7 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   sha1: "ChecksumSHA1",
   sha256: "ChecksumSHA256",
   sha512: "ChecksumSHA512",
+  md5: "ChecksumMD5",
   xxhash64: "ChecksumXXHASH64",
   xxhash3: "ChecksumXXHASH3",
   xxhash128: "ChecksumXXHASH128",
@@ -46,14 +52,34 @@ export function parseAlgorithm(text: string): S3Algorithm {
   });
 }
 
+/**
+ * Every object that was put at once has an MD5, for its etag. Only those whose writer asked for MD5
+ * show it as their checksum.
+ */
+const md5Shown: Passthrough = new Map([["checksum", "md5"]]);
+
+export function checksumPassthrough(algorithm: ChecksumAlgorithm | undefined): Passthrough | undefined {
+  return algorithm === "md5" ? md5Shown : undefined;
+}
+
 /** Returns the checksums from Content-MD5, an x-amz-checksum header or the trailer. */
 export function expectedChecksums(
   request: S3Request,
-  { trailers }: Pick<Payload, "trailers">,
+  payload: Pick<Payload, "trailers">,
+  given = givenChecksum(request, payload),
 ): ExpectedChecksum[] {
   const md5 = request.header("content-md5");
-  const expected: ExpectedChecksum[] = [];
-  if (md5 !== undefined) expected.push({ algorithm: "md5", value: decodeMd5(md5) });
+  return [
+    ...(md5 === undefined ? [] : [{ algorithm: "md5", value: decodeMd5(md5) } as const]),
+    ...(given === undefined ? [] : [given]),
+  ];
+}
+
+/** Returns the checksum from an x-amz-checksum header or the trailer. */
+export function givenChecksum(
+  request: S3Request,
+  { trailers }: Pick<Payload, "trailers">,
+): ExpectedChecksum | undefined {
   const headerAlgorithms = s3Algorithms.filter(
     (algorithm) => request.header(checksumHeader(algorithm)) !== undefined,
   );
@@ -61,24 +87,20 @@ export function expectedChecksums(
     throw new S3Error("InvalidRequest", { message: "Expecting a single x-amz-checksum- header." });
   }
   const [algorithm] = headerAlgorithms;
-  const trailing = trailingAlgorithm(request);
   if (algorithm !== undefined) {
-    expected.push({
-      algorithm,
-      value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!),
-    });
-  } else if (trailing !== undefined) {
+    return { algorithm, value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!) };
+  }
+  const trailing = trailingAlgorithm(request);
+  if (trailing !== undefined) {
     const value = () => {
       const text = trailers.get(checksumHeader(trailing));
       if (text === undefined) throw new S3Error("MalformedTrailerError");
       return decodeChecksum(trailing, text);
     };
-    expected.push({ algorithm: trailing, value });
-  } else {
-    const requested = request.header("x-amz-sdk-checksum-algorithm");
-    if (requested !== undefined) expected.push({ algorithm: parseAlgorithm(requested) });
+    return { algorithm: trailing, value };
   }
-  return expected;
+  const requested = request.header("x-amz-sdk-checksum-algorithm");
+  return requested === undefined ? undefined : { algorithm: parseAlgorithm(requested) };
 }
 
 function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
@@ -165,18 +187,20 @@ export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
 
 const typeHeader = "x-amz-checksum-type";
 
-type ChecksumFields = Pick<ObjectRecord, "checksums" | "checksumParts">;
+type ChecksumFields = Pick<ObjectRecord, "checksums" | "checksumParts" | "passthrough">;
+
+/** Returns the algorithms of the checksums that S3 clients see. */
+export function shownAlgorithms({ checksums, passthrough }: ChecksumFields): S3Algorithm[] {
+  const found = s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
+  return passthrough?.get("checksum") === "md5" ? found : found.filter((algorithm) => algorithm !== "md5");
+}
 
 export function checksumHeaders(record: ChecksumFields): [string, string][] {
-  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
-  if (found.length === 0) return [];
-  return [
-    ...found.map((algorithm): [string, string] => [
-      checksumHeader(algorithm),
-      formatChecksum(record, algorithm),
-    ]),
-    [typeHeader, toChecksumType(record)],
-  ];
+  const values = shownAlgorithms(record).map((algorithm): [string, string] => [
+    checksumHeader(algorithm),
+    formatChecksum(record, algorithm),
+  ]);
+  return values.length === 0 ? [] : [...values, [typeHeader, toChecksumType(record)]];
 }
 
 /** Returns the checksum headers of one part; the checksum type comes from `whole`. */
@@ -184,36 +208,42 @@ export function partChecksumHeaders(
   checksums: Checksums | undefined,
   whole?: ChecksumFields,
 ): [string, string][] {
-  const headers = checksums === undefined ? [] : checksumHeaders({ checksums });
-  const values = headers.filter(([name]) => name !== typeHeader);
+  const values = partAlgorithms(checksums).map((algorithm): [string, string] => [
+    checksumHeader(algorithm),
+    formatChecksum({ checksums: checksums! }, algorithm),
+  ]);
   return whole === undefined || values.length === 0
     ? values
     : [...values, [typeHeader, toChecksumType(whole)]];
 }
 
+/** A part has only the checksum of its upload, so an MD5 was asked for. */
+function partAlgorithms(checksums: Checksums | undefined): S3Algorithm[] {
+  return s3Algorithms.filter((algorithm) => checksums?.[algorithm] !== undefined);
+}
+
 export function checksumElements(record: ChecksumFields): XmlElement[] {
-  if (!hasS3Checksum(record)) return [];
-  return [...valueElements(record), ["ChecksumType", toChecksumType(record)]];
+  const values = shownAlgorithms(record).map(
+    (algorithm): XmlElement => [elements[algorithm], formatChecksum(record, algorithm)],
+  );
+  return values.length === 0 ? [] : [...values, ["ChecksumType", toChecksumType(record)]];
 }
 
 export function partChecksumElements(checksums: Checksums | undefined): XmlElement[] {
-  return checksums === undefined ? [] : valueElements({ checksums });
+  return partAlgorithms(checksums).map((algorithm) => [
+    elements[algorithm],
+    formatChecksum({ checksums: checksums! }, algorithm),
+  ]);
 }
 
-function valueElements(record: ChecksumFields): XmlElement[] {
-  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
-  return found.map((algorithm) => [elements[algorithm], formatChecksum(record, algorithm)]);
-}
-
-export function toChecksumType({ checksumParts }: ChecksumFields): string {
+export function toChecksumType({ checksumParts }: Pick<ObjectRecord, "checksumParts">): string {
   return checksumParts === undefined ? "FULL_OBJECT" : "COMPOSITE";
 }
 
-export function hasS3Checksum({ checksums }: ChecksumFields): boolean {
-  return s3Algorithms.some((algorithm) => checksums[algorithm] !== undefined);
-}
-
-function formatChecksum({ checksums, checksumParts }: ChecksumFields, algorithm: S3Algorithm): string {
+function formatChecksum(
+  { checksums, checksumParts }: Pick<ObjectRecord, "checksums" | "checksumParts">,
+  algorithm: S3Algorithm,
+): string {
   const value = Buffer.from(checksums[algorithm]!).toString("base64");
   return checksumParts === undefined ? value : `${value}-${checksumParts}`;
 }

@@ -4,13 +4,19 @@ import { isUnderPolicy } from "../../access/decide.ts";
 import { toOwner } from "../../access/keys/credentials.ts";
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { Bucket } from "../../model/bucket.ts";
-import type { ExpectedChecksum } from "../../model/checksums/checksum.ts";
+import type { ChecksumAlgorithm } from "../../model/checksums/checksum.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
 import type { DeleteMarker } from "../../model/version.ts";
 import { decideAccess, requireAccess, type Wanted } from "../auth/authorize.ts";
-import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
+import {
+  checksumElements,
+  checksumPassthrough,
+  parseAlgorithm,
+  partChecksumElements,
+  shownAlgorithms,
+} from "../body/checksums.ts";
 import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import {
@@ -75,6 +81,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // Open the source after all other checks, because an open body must be read or cancelled.
   const { found, bucket: sourceBucket } = await openSource(call, source, undefined);
   const { record, bytes } = found;
+  const algorithms = algorithm === undefined ? copiedAlgorithms(record) : [algorithm];
   if (isUnchanged && !changesEncryption(call, record)) {
     await bytes.cancel();
     throw illegalSelfCopy();
@@ -94,7 +101,8 @@ export async function copyObject(call: Call): Promise<S3Response> {
     customerKey,
     encryption,
     condition,
-    checksums: algorithm === undefined ? copiedChecksums(record) : [{ algorithm }],
+    checksums: algorithms.map((algorithm) => ({ algorithm })),
+    passthrough: checksumPassthrough(algorithms.find((algorithm) => algorithm === "md5")),
     tags: replacesTags ? givenTags : record.tags,
     lock,
   });
@@ -260,7 +268,7 @@ function bytesSource({ bytes }: FoundObject) {
 }
 
 /** The checksums of the source are computed again. As in S3, a source without any gets a CRC64NVME. */
-function copiedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
-  const found = s3Algorithms.filter((one) => checksums[one] !== undefined);
-  return (found.length === 0 ? (["crc64nvme"] as const) : found).map((algorithm) => ({ algorithm }));
+function copiedAlgorithms(record: ObjectRecord): readonly ChecksumAlgorithm[] {
+  const found = shownAlgorithms(record);
+  return found.length === 0 ? ["crc64nvme"] : found;
 }

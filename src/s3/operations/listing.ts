@@ -4,7 +4,7 @@ import { encodePath } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { hasS3Checksum, s3Algorithms, toChecksumType } from "../body/checksums.ts";
+import { shownAlgorithms, toChecksumType } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -135,13 +135,13 @@ export function objectElements(
   text: ListParameters["text"],
   owner: XmlElement | undefined,
 ): XmlElement[] {
-  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  const found = shownAlgorithms(record);
   return [
     ["Key", text(record.key)],
     ["LastModified", isoTime(record.uploaded)],
     ["ETag", quoteEtag(record.etag)],
     ...found.map((algorithm): XmlElement => ["ChecksumAlgorithm", algorithm.toUpperCase()]),
-    ["ChecksumType", hasS3Checksum(record) ? toChecksumType(record) : undefined],
+    ["ChecksumType", found.length > 0 ? toChecksumType(record) : undefined],
     ["Size", record.size],
     ...(owner === undefined ? [] : [owner]),
     ["StorageClass", formatStorageClass(record.storageClass)],

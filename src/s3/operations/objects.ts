@@ -6,7 +6,13 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { applicableRange, type ByteRange, partRange, resolveRange } from "../../model/range.ts";
 import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
 import { decideAccess } from "../auth/authorize.ts";
-import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
+import {
+  checksumHeaders,
+  checksumPassthrough,
+  expectedChecksums,
+  givenChecksum,
+  partChecksumHeaders,
+} from "../body/checksums.ts";
 import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import {
@@ -179,6 +185,7 @@ export async function putObject(call: Call): Promise<S3Response> {
   const { httpMetadata, customMetadata } = readMetadata(request);
   const lock = readLock(call);
   if (lock?.retention !== undefined || lock?.legalHold === true) requireChecksum(request, checksumRequired);
+  const checksum = givenChecksum(request, payload);
   const outcome = await engine.put(bucket, key, payload.bufferedBytes() ?? payload.source, {
     httpMetadata,
     customMetadata,
@@ -186,9 +193,10 @@ export async function putObject(call: Call): Promise<S3Response> {
     customerKey: readCustomerKey(request),
     encryption: readEncryption(request),
     condition: readWriteCondition(call),
-    checksums: expectedChecksums(request, payload),
+    checksums: expectedChecksums(request, payload, checksum),
     tags: readTagHeader(request),
     lock,
+    passthrough: checksumPassthrough(checksum?.algorithm),
   });
   if (outcome.outcome === "refused") {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;

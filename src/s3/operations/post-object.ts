@@ -10,7 +10,7 @@ import { requireAccess } from "../auth/authorize.ts";
 import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { oldSignature } from "../auth/signature-claim.ts";
-import { expectedChecksums } from "../body/checksums.ts";
+import { checksumPassthrough, expectedChecksums, givenChecksum } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
 import type { Pace } from "../body/pacing.ts";
@@ -72,6 +72,8 @@ export async function postObject(
     ? checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now())
     : { minBytes: 0, maxBytes: Number.POSITIVE_INFINITY };
   checkRefusedFields(fields, bucket);
+  const noTrailers = { trailers: new Map() };
+  const checksum = givenChecksum(formRequest, noTrailers);
   const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits, pace), {
     event: "s3:ObjectCreated:Post",
     condition: canOverwrite ? undefined : createOnly,
@@ -80,9 +82,10 @@ export async function postObject(
     storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
     customerKey: readCustomerKey(formRequest),
     encryption: readEncryption(formRequest),
-    checksums: expectedChecksums(formRequest, { trailers: new Map() }),
+    checksums: expectedChecksums(formRequest, noTrailers, checksum),
     tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
+    passthrough: checksumPassthrough(checksum?.algorithm),
   });
   if (outcome.outcome !== "stored") throw cannotOverwrite();
   const { record } = outcome;

@@ -7,6 +7,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { UploadedPart } from "../../model/upload.ts";
 import {
   checksumElements,
+  checksumPassthrough,
   completionChecksum,
   completionChecksumOf,
   expectedChecksums,
@@ -47,6 +48,7 @@ export async function createMultipartUpload(call: Call): Promise<S3Response> {
     checksum,
     tags: readTagHeader(request),
     lock: readLock(call),
+    passthrough: checksumPassthrough(checksum?.algorithm),
   });
   const headers: [string, string][] = encryptionHeaders(upload.encryption);
   if (checksum !== undefined) {

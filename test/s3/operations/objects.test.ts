@@ -163,6 +163,7 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
       sha1: createHash("sha1").update(body).digest("base64"),
       sha256: createHash("sha256").update(body).digest("base64"),
       sha512: createHash("sha512").update(body).digest("base64"),
+      md5: createHash("md5").update(body).digest("base64"),
       xxhash64: "jLhB20DmroM=",
       xxhash3: "ctyxi2ehff8=",
       xxhash128: "MxGUd+3l3NXpcWQnaB1YYA==",

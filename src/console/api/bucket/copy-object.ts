@@ -112,8 +112,9 @@ function writeOptions({
   storageClass,
   tags,
   encryption,
+  passthrough,
 }: ObjectRecord): WriteOptions {
-  const shared = { httpMetadata, customMetadata, storageClass, tags };
+  const shared = { httpMetadata, customMetadata, storageClass, tags, passthrough };
   return encryption === undefined ? shared : { ...shared, encryption: "store" };
 }
 
