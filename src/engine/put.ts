@@ -1,6 +1,5 @@
 // Puts an object: evaluates the condition, receives the body and commits the record.
 import type { Bucket } from "../model/bucket.ts";
-import { type Clause, findFailedClause, findFailedClauseWhenMissing } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import type { ObjectRecord } from "../model/object.ts";
@@ -13,6 +12,7 @@ import { createdEventMutations } from "./event-outbox.ts";
 import { earlyCheckBytes } from "./quotas/enforcement.ts";
 import type { Body, Check } from "./records.ts";
 import { lockedObjectChecks, withVersioning } from "./versions/protection.ts";
+import { type Evaluation, evaluateWrite } from "./write-condition.ts";
 import { cancelSource, commitOrDiscard, requireBucket, resolveMetadata } from "./write-path.ts";
 
 export async function put(
@@ -29,7 +29,10 @@ export async function put(
   const isPlain = (metadata.tags ?? metadata.lock ?? metadata.passthrough) === undefined;
   // Evaluate the condition before the body is received, so that a refused put needs no body. The
   // commit checks that the version is unchanged.
-  const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
+  const early =
+    options.condition === undefined
+      ? undefined
+      : await evaluateWrite(context, bucketRecord, key, options.condition);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
     return { outcome: "refused", clause: early.clause };
@@ -129,7 +132,7 @@ async function commitPut(
     });
     if (outcome === "committed") return { outcome: "stored", record };
     bucket = await requireBucket(context, name);
-    evaluation = await evaluate(context, name, record.key, options);
+    evaluation = await evaluateWrite(context, bucket, record.key, options.condition);
     if (evaluation?.clause !== undefined) return { outcome: "refused", clause: evaluation.clause };
   }
 }
@@ -146,22 +149,4 @@ async function putChecks(
   const locked = await lockedObjectChecks(context, bucket, key);
   if (evaluation === undefined) return locked;
   return [{ kind: "object", key, version: evaluation.version }, ...locked];
-}
-
-interface Evaluation {
-  readonly version: string | undefined;
-  readonly clause: Clause | undefined;
-}
-
-/** Returns the current version and any failed clause; undefined without a condition. */
-async function evaluate(
-  context: Context,
-  bucket: string,
-  key: Key,
-  { condition }: PutOptions,
-): Promise<Evaluation | undefined> {
-  if (condition === undefined) return undefined;
-  const current = await context.records.object(bucket, key);
-  if (current === undefined) return { version: undefined, clause: findFailedClauseWhenMissing(condition) };
-  return { version: current.version, clause: findFailedClause(condition, current) };
 }

@@ -18,6 +18,11 @@ export interface Condition {
   /** Exact upload time and size, for a delete that must not remove a later write. */
   readonly uploadedAt?: number;
   readonly size?: number;
+  /**
+   * Whether the write must remove nothing. Beside the current object, this is the null version in a
+   * bucket whose versioning is suspended, also while a delete marker hides it.
+   */
+  readonly removesNothing?: boolean;
   /** Whether dates are compared in whole seconds, the precision of HTTP headers. */
   readonly secondsGranularity?: boolean;
   /** Whether the exact date also passes `uploadedBefore`: true for If-Unmodified-Since only. */

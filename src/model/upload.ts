@@ -17,6 +17,8 @@ export interface UploadRecord extends Metadata {
   readonly due: number;
   /** The checksum that every part and the object must have. */
   readonly checksum?: UploadChecksum;
+  /** The caller that created the upload, if it may use only its own uploads. */
+  readonly initiator?: string;
   /** The object version that completing the upload created. */
   readonly result?: { readonly version: string; readonly etag: string };
 }

@@ -14,6 +14,8 @@ export interface EncodedExtras {
   readonly until?: number;
   readonly hold?: 0 | 1;
   readonly pass?: readonly (readonly [string, string])[];
+  /** The initiator of an upload. */
+  readonly by?: string;
 }
 
 /** Returns undefined if the record has none of these fields. */
@@ -29,7 +31,7 @@ export function encodeExtras(extras: Extras): EncodedExtras | undefined {
   };
 }
 
-const fieldNames = ["v", "tags", "mode", "until", "hold", "pass"];
+const fieldNames = ["v", "tags", "mode", "until", "hold", "pass", "by"];
 
 export function decodeExtras(encoded: EncodedExtras | undefined): Extras {
   if (encoded === undefined) return {};

@@ -136,10 +136,11 @@ function readObject(text: string): ObjectRecord {
 }
 
 export function encodeUpload(record: UploadRecord): string {
-  const { key, id, created, state, due, result, checksum } = record;
+  const { key, id, created, state, due, result, checksum, initiator } = record;
   const ended = result === undefined ? 0 : ([result.version, result.etag] as const);
   const encoded: EncodedUpload = [format, key, id, created, state, due, ended, ...encodeMetadata(record)];
-  const extras = encodeExtras(record);
+  const common = encodeExtras(record);
+  const extras = initiator === undefined ? common : { ...common, by: initiator };
   if (extras !== undefined) return JSON.stringify([...encoded, checksum ?? 0, extras]);
   return JSON.stringify(checksum === undefined ? encoded : [...encoded, checksum]);
 }
@@ -152,6 +153,8 @@ function readUpload(text: string): UploadRecord {
   const encoded = parse<EncodedUpload>(text);
   const [, key, id, created, state, due, result, storageClass, http, custom, encryption] = encoded;
   const checksum = encoded[11] === 0 ? undefined : encoded[11];
+  const initiator = encoded[12]?.by;
+  if (initiator !== undefined) expectText(initiator);
   expectText(key);
   expectText(id);
   expectTime(created);
@@ -172,6 +175,7 @@ function readUpload(text: string): UploadRecord {
     ...decodeMetadata(storageClass, http, custom, encryption),
     ...(checksum === undefined ? {} : { checksum }),
     ...decodeExtras(encoded[12]),
+    ...(initiator === undefined ? {} : { initiator }),
   };
 }
 

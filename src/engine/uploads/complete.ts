@@ -1,9 +1,9 @@
 // Completes an upload (spec 3): one commit turns the given parts into the body of an object.
 import { Buffer } from "node:buffer";
+import type { Bucket } from "../../model/bucket.ts";
 import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksums/checksum.ts";
 import { combineChecksums } from "../../model/checksums/crc-combine.ts";
 import { hashBytes } from "../../model/checksums/hashes.ts";
-import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey, type Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
@@ -20,8 +20,9 @@ import { isSameKey } from "../encryption/customer-keys.ts";
 import { createdEventMutations } from "../event-outbox.ts";
 import type { Check, StoredUpload } from "../records.ts";
 import { lockedObjectChecks, withVersioning } from "../versions/protection.ts";
+import { evaluateWrite } from "../write-condition.ts";
 import { requireBucket } from "../write-path.ts";
-import type { CompleteOptions, PartName, UploadName } from "./upload-operations.ts";
+import type { CompleteOptions, InitiatorOptions, PartName, UploadName } from "./upload-operations.ts";
 
 export async function complete(
   context: Context,
@@ -32,7 +33,7 @@ export async function complete(
 ): Promise<ObjectRecord> {
   checkKey(upload.key);
   for (;;) {
-    const stored = await activeUpload(context, bucket, upload);
+    const stored = await activeUpload(context, bucket, upload, options);
     try {
       const object = await tryComplete(context, bucket, stored, parts, options);
       if (object !== undefined) return object;
@@ -55,10 +56,19 @@ export async function activeUpload(
   context: Context,
   bucket: string,
   { key, id }: UploadName,
+  options: InitiatorOptions = {},
 ): Promise<StoredUpload> {
   const stored = await context.records.upload(bucket, key, id);
+  if (stored !== undefined) checkInitiator(stored.record, options);
   if (stored === undefined || !isActive(stored.record, context.now())) throw new StoreError("NoSuchUpload");
   return stored;
+}
+
+export function checkInitiator(upload: UploadRecord, { initiator }: InitiatorOptions): void {
+  if (initiator === undefined || initiator === upload.initiator) return;
+  throw new StoreError("AccessDenied", {
+    detail: "Another caller created the upload, and this one may only use its own uploads.",
+  });
 }
 
 function checkGivenKey({ encryption }: UploadRecord, given: Uint8Array | undefined): void {
@@ -78,9 +88,9 @@ async function tryComplete(
   checkGivenKey(upload, options.customerKey);
   const parts = chooseParts(await context.records.parts(bucket, upload.id), requested);
   checkSizes(parts, options.partSizes ?? "uniform", context.s3PartBytes);
-  const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
   const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
   const bucketRecord = await requireBucket(context, bucket);
+  const replaced = await checkReplaced(context, bucketRecord, upload.key, options);
   const { tags, lock, passthrough } = upload;
   const object = withVersioning(context, bucketRecord, {
     key,
@@ -173,16 +183,14 @@ function wholeChecksum(
 /** Evaluates the condition. Returns a check that fails the commit if the version has changed. */
 async function checkReplaced(
   context: Context,
-  bucket: string,
+  bucket: Bucket,
   key: Key,
-  condition: Condition | undefined,
+  { condition }: CompleteOptions,
 ): Promise<Check[]> {
-  if (condition === undefined) return [];
-  const current = await context.records.object(bucket, key);
-  const clause =
-    current === undefined ? findFailedClauseWhenMissing(condition) : findFailedClause(condition, current);
-  if (clause !== undefined) throw new StoreError("PreconditionFailed");
-  return [{ kind: "object", key, version: current?.version }];
+  const evaluation = await evaluateWrite(context, bucket, key, condition);
+  if (evaluation === undefined) return [];
+  if (evaluation.clause !== undefined) throw new StoreError("PreconditionFailed");
+  return [{ kind: "object", key, version: evaluation.version }];
 }
 
 function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3", minBytes: number): void {

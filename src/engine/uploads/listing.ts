@@ -95,10 +95,10 @@ export async function listParts(
   context: Context,
   bucket: string,
   upload: UploadName,
-  { after = 0, limit = limits.listEntries }: ListPartsOptions,
+  { after = 0, limit = limits.listEntries, initiator }: ListPartsOptions,
 ): Promise<PartListing> {
   if (limit < 0) throw new StoreError("InvalidMaxKeys");
-  const { record } = await activeUpload(context, bucket, upload);
+  const { record } = await activeUpload(context, bucket, upload, { initiator });
   const remaining = (await context.records.parts(bucket, upload.id)).filter(({ number }) => number > after);
   const parts = remaining.slice(0, Math.min(limit, limits.listEntries));
   return { upload: record, parts, isTruncated: parts.length < remaining.length };

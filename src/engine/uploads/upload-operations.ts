@@ -23,18 +23,24 @@ export interface UploadOperations {
   ): Promise<ObjectRecord>;
   /** Returns the result of a completed upload, which is stored for a limited time; then undefined. */
   completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
-  abortUpload(bucket: string, upload: UploadName): Promise<void>;
+  abortUpload(bucket: string, upload: UploadName, options?: InitiatorOptions): Promise<void>;
   /** Returns active uploads, sorted by key, then by id. */
   listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
   /** Returns the parts of an upload, sorted by number. */
   listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
 }
 
-export interface UploadOptions extends WriteOptions {
+/** On an existing upload: throws AccessDenied if another caller, or an unknown one, created it. */
+export interface InitiatorOptions {
+  /** Names the caller that may use only its own uploads. Undefined: any upload. */
+  readonly initiator?: string | undefined;
+}
+
+export interface UploadOptions extends WriteOptions, InitiatorOptions {
   readonly checksum?: UploadChecksum | undefined;
 }
 
-export interface PartOptions {
+export interface PartOptions extends InitiatorOptions {
   readonly customerKey?: Uint8Array | undefined;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
@@ -48,7 +54,7 @@ export interface PartName {
   readonly checksum?: ExpectedChecksum | undefined;
 }
 
-export interface CompleteOptions {
+export interface CompleteOptions extends InitiatorOptions {
   /** "uniform": equal sizes, but the last can be smaller. "s3": at least 5 MiB, except the last. */
   readonly partSizes?: "uniform" | "s3";
   readonly condition?: Condition | undefined;
@@ -77,7 +83,7 @@ export interface UploadListing {
   readonly next: { readonly key: Key; readonly id?: string } | undefined;
 }
 
-export interface ListPartsOptions {
+export interface ListPartsOptions extends InitiatorOptions {
   /** Return only parts with a greater number. */
   readonly after?: number | undefined;
   readonly limit?: number | undefined;

@@ -16,7 +16,7 @@ import type { Engine, Source } from "../engine.ts";
 import { earlyCheckBytes } from "../quotas/enforcement.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
-import { activeUpload, complete } from "./complete.ts";
+import { activeUpload, checkInitiator, complete } from "./complete.ts";
 import { everyUpload, listParts, listUploads } from "./listing.ts";
 import type { OpenUploads } from "./open-uploads.ts";
 import type { PartOptions, UploadName } from "./upload-operations.ts";
@@ -49,6 +49,7 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
         state: "active",
         due: created + limits.uploadLifetime,
         ...(options.checksum === undefined ? {} : { checksum: options.checksum }),
+        ...(options.initiator === undefined ? {} : { initiator: options.initiator }),
       };
       await records.commit(bucket, { mutations: [{ kind: "put upload", record }] });
       return record;
@@ -67,11 +68,12 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
       return (await records.upload(bucket, key, id))?.record.result;
     },
 
-    async abortUpload(bucket, { key, id }) {
+    async abortUpload(bucket, { key, id }, options = {}) {
       checkKey(key);
       for (;;) {
         const stored = await records.upload(bucket, key, id);
         if (stored === undefined) throw new StoreError("NoSuchUpload");
+        checkInitiator(stored.record, options);
         if (stored.record.state !== "active") return;
         if ((await abort(context, bucket, stored)) === "committed") return;
       }
@@ -109,7 +111,7 @@ async function uploadPart(
 ): Promise<UploadedPart> {
   checkKey(upload.key);
   checkDeclaredLength(source);
-  const { record } = await activeUpload(context, bucket, upload);
+  const { record } = await activeUpload(context, bucket, upload, options);
   const { length = 0 } = source;
   if (!(source instanceof Uint8Array) && length > earlyCheckBytes)
     await context.quotas.checkLength(await requireBucket(context, bucket), upload.key, length);

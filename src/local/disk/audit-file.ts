@@ -44,7 +44,7 @@ export function createAuditFile(path: string): AuditLog {
   let isAppending = false;
   /** Entries of this process were set aside, because another process holds the lock. */
   let isBlocked = false;
-  let timer: NodeJS.Timeout | undefined;
+  let isScheduled = false;
 
   /** Appends the waiting entries, as many as possible with one lock and one sync. */
   async function appendWaiting(): Promise<void> {
@@ -67,14 +67,19 @@ export function createAuditFile(path: string): AuditLog {
     const wait = isBlocked ? 0 : waitMilliseconds;
     isBlocked = (await withAuditLock(paths.lock, wait, () => appendEntries(paths, entries))) === undefined;
     if (!isBlocked) return;
-    timer ??= setTimeout(() => void appendAsideLater(), asideMilliseconds).unref();
     await setAside(path, entries);
+    appendAsideLater();
   }
 
   /** Without further entries to record, no other append might come. */
-  async function appendAsideLater(): Promise<void> {
-    isBlocked = !(await appendAside(paths, 0));
-    timer = isBlocked ? setTimeout(() => void appendAsideLater(), asideMilliseconds).unref() : undefined;
+  function appendAsideLater(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(async () => {
+      isBlocked = !(await appendAside(paths, 0));
+      isScheduled = false;
+      if (isBlocked) appendAsideLater();
+    }, asideMilliseconds).unref();
   }
 
   return {

@@ -32,8 +32,11 @@ export function writeCondition(request: S3Request): Condition | undefined {
   return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 
-/** The condition that the key has no object. */
-export const createOnly: Condition = parseCondition((name) => (name === "if-none-match" ? "*" : undefined));
+/** The condition that the write removes no object. */
+export const createOnly: Condition = {
+  ...parseCondition((name) => (name === "if-none-match" ? "*" : undefined)),
+  removesNothing: true,
+};
 
 /** Like `writeCondition`; a caller who may only create objects cannot replace one. */
 export function readWriteCondition({ request, canOverwrite }: Call): Condition | undefined {
@@ -47,6 +50,11 @@ export function readWriteCondition({ request, canOverwrite }: Call): Condition |
 export function refusedWrite({ request, canOverwrite }: Call, clause: Clause): S3Error {
   const isOwnCondition = request.header("if-none-match") !== undefined;
   return canOverwrite || isOwnCondition ? preconditionFailed(clause) : cannotOverwrite();
+}
+
+/** A caller who may only create objects may use only the uploads that it created. */
+export function uploadInitiator({ canOverwrite, caller }: Call): string | undefined {
+  return canOverwrite ? undefined : caller.accessKeyId;
 }
 
 export function cannotOverwrite(): S3Error {

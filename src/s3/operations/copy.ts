@@ -24,6 +24,7 @@ import {
   readCondition,
   readWriteCondition,
   refusedWrite,
+  uploadInitiator,
 } from "../headers/conditions.ts";
 import { readCustomerKey, sourceKeyHeaders } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
@@ -168,7 +169,10 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   await checkUploadEncryption(call, upload);
   const { found, bucket } = await openSource(call, parseCopySource(request), copyRange(request));
   const source = bytesSource(found);
-  const part = await engine.uploadPart(operation.bucket, upload, number, source, { customerKey });
+  const part = await engine.uploadPart(operation.bucket, upload, number, source, {
+    customerKey,
+    initiator: uploadInitiator(call),
+  });
   return answerXml(
     "CopyPartResult",
     [

@@ -20,7 +20,7 @@ import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml } from "../body/xml-reader.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { readWriteCondition, refusedWrite } from "../headers/conditions.ts";
+import { readWriteCondition, refusedWrite, uploadInitiator } from "../headers/conditions.ts";
 import { givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
 import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
@@ -49,6 +49,7 @@ export async function createMultipartUpload(call: Call): Promise<S3Response> {
     tags: readTagHeader(request),
     lock: readLock(call),
     passthrough: checksumPassthrough(checksum?.algorithm),
+    initiator: uploadInitiator(call),
   });
   const headers: [string, string][] = encryptionHeaders(upload.encryption);
   if (checksum !== undefined) {
@@ -82,7 +83,7 @@ export async function uploadPart(call: Call): Promise<S3Response> {
     upload,
     number,
     payload.bufferedBytes() ?? payload.source,
-    { customerKey, checksums: expectedChecksums(request, payload) },
+    { customerKey, checksums: expectedChecksums(request, payload), initiator: uploadInitiator(call) },
   );
   const headers = [...partChecksumHeaders(part.checksums), ...partEncryptionHeaders(part, customerKey)];
   return answer(200, [["etag", quoteEtag(part.etag)], ...headers]);
@@ -105,6 +106,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
     await checkUploadEncryption(call, upload);
     const record = await engine.completeUpload(bucket, upload, parts, {
       partSizes: "s3",
+      initiator: uploadInitiator(call),
       condition,
       customerKey: readCustomerKey(request),
       checksum: completionChecksum(request),
@@ -200,7 +202,7 @@ export async function abortMultipartUpload(call: Call): Promise<S3Response> {
       throw new S3Error("PreconditionFailed", { details: { Condition: "x-amz-if-match-initiated-time" } });
     }
   }
-  await engine.abortUpload(operation.bucket, upload);
+  await engine.abortUpload(operation.bucket, upload, { initiator: uploadInitiator(call) });
   return answer(204);
 }
 
@@ -212,6 +214,7 @@ export async function listParts(call: Call): Promise<S3Response> {
   const { upload, parts, isTruncated } = await engine.listParts(bucket, readUploadName(call), {
     after,
     limit,
+    initiator: uploadInitiator(call),
   });
   const owner = ownerElements(caller.account);
   return answerXml("ListPartsResult", [
