@@ -37,6 +37,9 @@ export async function deleteObjects(
       if (i > 0 && i % keysPerTurn === 0) await nextTurn();
       checks.push(...(await lockedObjectChecks(context, bucket, key)));
     }
+    if (bucket.settings.versioning !== undefined) {
+      checks.push(...(await context.quotas.markerChecks(bucket, keys)));
+    }
     const markers = createMarkers(context, bucket, keys);
     const mutations =
       markers.length === 0

@@ -1,24 +1,33 @@
 // Enforces quotas. A bucket's quota is checked by its commit, an account's quota before the commit,
 // because the account's buckets share no transaction. See docs/decisions/019-quotas.md.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import { exceedsQuota, type Quota, type Usage } from "../../model/settings/quota.ts";
-import { type Change, needsQuota, type Records } from "../records.ts";
+import { nullVersion } from "../../model/version.ts";
+import { type Change, type Check, needsQuota, type Records } from "../records.ts";
 import { type AccountQuotas, sumUsage } from "./account-quotas.ts";
 import { type AccountUsage, createAccountUsage } from "./account-usage.ts";
 
 export interface QuotaEnforcement {
   /** Commits a change that puts objects. Throws QuotaExceeded if it exceeds a quota. */
   commit(bucket: Bucket, change: Change): Promise<"committed" | "conflict">;
+  /**
+   * Near the quota of objects, throws QuotaExceeded for delete markers on keys without an object, and
+   * returns checks that each of the others hides an object. So markers at most double the objects.
+   */
+  markerChecks(bucket: Bucket, keys: readonly Key[]): Promise<readonly Check[]>;
   /** Throws QuotaExceeded if a body of this length cannot be committed, before it is received. */
   checkLength(bucket: Bucket, key: Key, length: number): Promise<void>;
 }
 
 /** A shorter body is received without an early check: the commit checks it. */
 export const earlyCheckBytes = 64 * 1024;
+/** Keys that are read in one turn of the event loop. */
+const keysPerTurn = 64;
 
 interface Dependencies {
   readonly records: Records;
@@ -103,7 +112,43 @@ export function createQuotaEnforcement({ records, accounts, metrics, now }: Depe
     }
   }
 
+  /** Whether delete markers for all keys would exceed a quota, and which. */
+  async function findMarkerQuota(
+    bucket: Bucket,
+    keys: readonly Key[],
+  ): Promise<"bucket" | "account" | undefined> {
+    const growth = { bytes: 0, objects: keys.length };
+    const { quota } = bucket.settings;
+    if (quota?.objects !== undefined) {
+      const before = await records.usage(bucket.name);
+      if (exceedsQuota(quota, before, sum(before, growth))) return "bucket";
+    }
+    const { quota: accountQuota } = await accounts.find(bucket.account);
+    if (accountQuota?.objects === undefined) return undefined;
+    const usage = usageOf(bucket.account);
+    await usage.refresh(accountQuota, growth);
+    const before = usage.current();
+    return exceedsQuota(accountQuota, before, sum(before, growth)) ? "account" : undefined;
+  }
+
   return {
+    async markerChecks(bucket, keys) {
+      const exceeded = await findMarkerQuota(bucket, keys);
+      if (exceeded === undefined) return [];
+      const checks: Check[] = [];
+      for (const [i, key] of keys.entries()) {
+        if (i > 0 && i % keysPerTurn === 0) await nextTurn();
+        const hidden = await records.object(bucket.name, key);
+        if (hidden === undefined) {
+          // Without versioning, a marker replaces the null version, which may itself be a marker.
+          const isReplaced =
+            bucket.settings.versioning !== "on" && (await records.version(bucket.name, key, nullVersion));
+          if (!isReplaced) refuse(bucket, exceeded === "account" ? bucket.account : undefined);
+        }
+        checks.push({ kind: "object", key, version: hidden?.version });
+      }
+      return checks;
+    },
     async commit(bucket, change) {
       const found = accounts.find(bucket.account);
       const { quota } = "at" in found ? found : await found;

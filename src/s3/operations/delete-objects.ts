@@ -90,7 +90,10 @@ async function deleteCurrent(
   }
 }
 
-/** Deletes all objects in one commit. Returns false, and deletes none, if one of them is locked. */
+/**
+ * Deletes all objects in one commit. Returns false, and deletes none, if one of them is locked or gets
+ * no delete marker because of a quota.
+ */
 async function deleteTogether(
   engine: Engine,
   bucket: string,
@@ -103,7 +106,9 @@ async function deleteTogether(
     for (const one of objects) results.set(one, hidden(markers.get(one.key)));
     return true;
   } catch (error) {
-    if (error instanceof StoreError && error.reason === "AccessDenied") return false;
+    const isAboutKey =
+      error instanceof StoreError && ["AccessDenied", "QuotaExceeded"].includes(error.reason);
+    if (isAboutKey) return false;
     throw error;
   }
 }
@@ -185,7 +190,9 @@ async function findDenial(
   return { kind: "refused", code: "AccessDenied", message: "Access Denied" };
 }
 
-const keyErrors: readonly string[] = ["AccessDenied", "PreconditionFailed", "NoSuchKey", "KeyTooLongError"];
+const keyErrors: readonly string[] = [
+  ...["AccessDenied", "PreconditionFailed", "NoSuchKey", "KeyTooLongError", "QuotaExceeded"],
+];
 
 /** Converts an error of one key to its result. Throws errors that concern the whole request. */
 function toRefusal(error: unknown): Result {

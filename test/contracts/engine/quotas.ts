@@ -51,6 +51,37 @@ export function quotas(open: OpenEngine): void {
     assert.deepEqual(await engine.quotas.bucketUsage(bucket), { bytes: 7, objects: 3 });
   });
 
+  test("at the quota of objects, only objects get delete markers, so that markers have a bound", async (t) => {
+    const { engine } = await openBucket(open, t);
+    await engine.changeSettings(bucket, { versioning: "on", quota: { objects: 4 } });
+    for (const key of ["a", "b", "c"]) await engine.put(bucket, key, sampleBytes(1));
+    assert.equal((await engine.delete(bucket, ["below"])).length, 1);
+    await assert.rejects(engine.delete(bucket, ["missing"]), refused);
+    await assert.rejects(engine.delete(bucket, ["a", "missing"]), refused);
+    assert.equal((await engine.delete(bucket, ["a", "b"])).length, 2);
+    await assert.rejects(engine.delete(bucket, ["a"]), refused);
+    assert.equal((await engine.delete(bucket, ["c"])).length, 1);
+    assert.deepEqual(await engine.quotas.bucketUsage(bucket), { bytes: 3, objects: 7 });
+
+    // With versioning suspended, a second marker takes the place of the first.
+    await engine.changeSettings(bucket, { versioning: "suspended" });
+    await assert.rejects(engine.delete(bucket, ["a"]), refused);
+    await engine.changeSettings(bucket, { quota: { objects: 8 } });
+    for (let i = 0; i < 3; i++) await engine.delete(bucket, ["a"]);
+    assert.deepEqual(await engine.quotas.bucketUsage(bucket), { bytes: 3, objects: 8 });
+  });
+
+  test("the quota of an account bounds delete markers like that of a bucket", async (t) => {
+    const { engine } = await open(t);
+    await engine.createBucket("one", { account: "a" });
+    await engine.changeSettings("one", { versioning: "on" });
+    await engine.put("one", "x", sampleBytes(1));
+    await engine.quotas.setAccountQuota("a", { objects: 1 });
+    await assert.rejects(engine.delete("one", ["y"]), { ...refused, message: /account "a"/ });
+    assert.equal((await engine.delete("one", ["x"])).length, 1);
+    await assert.rejects(engine.delete("one", ["x"]), refused);
+  });
+
   test("a quota that is not a quota is refused and changes nothing", async (t) => {
     const { engine } = await openBucket(open, t);
     for (const quota of [

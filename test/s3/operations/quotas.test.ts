@@ -1,5 +1,6 @@
 // Quotas in the S3 API: puts, copies and completed uploads beyond a quota get 403 QuotaExceeded.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { inChunks, sampleBytes } from "../../support/bytes.ts";
 import { type DirectAnswer, directScene } from "../direct.ts";
@@ -52,4 +53,21 @@ test("the quota of an account covers the buckets that its keys create", async (t
   const answer = await put("/two/a");
   assert.deepEqual(outcome(answer), refused);
   assert.match(answer.text, /The quota of the account "team" is used up/);
+});
+
+test("DeleteObjects at the quota reports the keys that get no delete marker, and hides the others", async (t) => {
+  const { ask, engine } = await directScene(t);
+  await engine.createBucket("bucket");
+  await engine.changeSettings("bucket", { versioning: "on", quota: { objects: 2 } });
+  for (const key of ["a", "b"]) await engine.put("bucket", key, sampleBytes(1));
+  const keys = ["a", "missing", "b"].map((key) => `<Object><Key>${key}</Key></Object>`).join("");
+  const body = Buffer.from(`<Delete>${keys}</Delete>`);
+  const answer = await ask({
+    ...{ method: "POST", path: "/bucket", query: [["delete", ""]], body },
+    headers: { "content-md5": createHash("md5").update(body).digest("base64") },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  assert.match(answer.text, /<Error><Key>missing<\/Key><Code>QuotaExceeded<\/Code>/);
+  assert.deepEqual(await engine.quotas.bucketUsage("bucket"), { bytes: 2, objects: 4 });
+  assert.equal((await engine.list("bucket")).objects.length, 0);
 });
