@@ -53,6 +53,10 @@ export const errors = {
   InvalidRange: [416, "The requested range is not satisfiable"],
   InvalidRequest: [400, "Invalid Request"],
   InvalidRetentionPeriod: [400, "Default retention period must be a positive integer value."],
+  InvalidRedirectLocation: [
+    400,
+    "The website redirect location must start with '/', 'http://' or 'https://', and have at most 2,048 characters.",
+  ],
   InvalidStorageClass: [400, "The storage class you specified is not valid."],
   InvalidTag: [400, "The tag provided was not valid."],
   InvalidToken: [400, "The provided token is malformed or otherwise invalid."],

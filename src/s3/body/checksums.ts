@@ -1,6 +1,5 @@
 // Reads and writes checksums in the headers, trailers and XML elements of S3.
 import {
-  type ChecksumAlgorithm,
   checksumLengths,
   cyclicAlgorithms,
   type ExpectedChecksum,
@@ -10,7 +9,7 @@ import {
   xxhAlgorithms,
 } from "../../model/checksums/checksum.ts";
 import { hashBytes } from "../../model/checksums/hashes.ts";
-import type { Checksums, ObjectRecord, Passthrough } from "../../model/object.ts";
+import type { Checksums, ObjectRecord } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 import type { Payload } from "./payload.ts";
@@ -50,16 +49,6 @@ export function parseAlgorithm(text: string): S3Algorithm {
   throw new S3Error("InvalidRequest", {
     message: `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${validNames}]`,
   });
-}
-
-/**
- * Every object that was put at once has an MD5, for its etag. Only those whose writer asked for MD5
- * show it as their checksum.
- */
-const md5Shown: Passthrough = new Map([["checksum", "md5"]]);
-
-export function checksumPassthrough(algorithm: ChecksumAlgorithm | undefined): Passthrough | undefined {
-  return algorithm === "md5" ? md5Shown : undefined;
 }
 
 /** Returns the checksums from Content-MD5, an x-amz-checksum header or the trailer. */
@@ -189,7 +178,10 @@ const typeHeader = "x-amz-checksum-type";
 
 type ChecksumFields = Pick<ObjectRecord, "checksums" | "checksumParts" | "passthrough">;
 
-/** Returns the algorithms of the checksums that S3 clients see. */
+/**
+ * Returns the algorithms of the checksums that S3 clients see. Every object that was put at once has
+ * an MD5, for its etag, and shows it only if its writer asked for it.
+ */
 export function shownAlgorithms({ checksums, passthrough }: ChecksumFields): S3Algorithm[] {
   const found = s3Algorithms.filter((algorithm) => checksums[algorithm] !== undefined);
   return passthrough?.get("checksum") === "md5" ? found : found.filter((algorithm) => algorithm !== "md5");

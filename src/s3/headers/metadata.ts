@@ -2,7 +2,7 @@
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import { isSendable } from "../../model/metadata.ts";
-import type { CustomMetadata, Metadata, StorageClass } from "../../model/object.ts";
+import type { CustomMetadata, Metadata } from "../../model/object.ts";
 import { s3Algorithms } from "../body/checksums.ts";
 import { S3Error } from "../errors.ts";
 import type { OperationName } from "../operation-rights.ts";
@@ -17,7 +17,7 @@ const prefix = "x-amz-meta-";
 /** Headers of unsupported features. They are refused: ignoring them would mislead the client. */
 const refusedHeaders = [
   /^x-amz-server-side-encryption-(aws-kms.*|context)$/,
-  /^x-amz-(website-redirect-location|mfa|write-offset-bytes)$/,
+  /^x-amz-(mfa|write-offset-bytes)$/,
 ];
 const checksumPrefix = "x-amz-checksum-";
 const checksumHeaders: readonly string[] = [...s3Algorithms, "mode", "type", "algorithm"];
@@ -117,32 +117,4 @@ function encodeHeaderBytes(text: string): string {
     return text.replace(/[\udc80-\udcff]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xdc00));
   }
   return Buffer.from(text, "utf8").toString("latin1");
-}
-
-const classNames: Readonly<Record<StorageClass, string>> = {
-  Standard: "STANDARD",
-  InfrequentAccess: "STANDARD_IA",
-};
-
-/** Classes of AWS. Those that Store does not have are mapped to the nearest class. */
-const classByName = new Map<string, StorageClass>([
-  ["STANDARD", "Standard"],
-  ["REDUCED_REDUNDANCY", "Standard"],
-  ["STANDARD_IA", "InfrequentAccess"],
-  ["ONEZONE_IA", "InfrequentAccess"],
-  ["INTELLIGENT_TIERING", "InfrequentAccess"],
-  ["GLACIER_IR", "InfrequentAccess"],
-  ["GLACIER", "InfrequentAccess"],
-  ["DEEP_ARCHIVE", "InfrequentAccess"],
-]);
-
-export function formatStorageClass(storageClass: StorageClass): string {
-  return classNames[storageClass];
-}
-
-export function parseStorageClass(text: string | undefined): StorageClass | undefined {
-  if (text === undefined) return undefined;
-  const found = classByName.get(text);
-  if (found === undefined) throw new S3Error("InvalidStorageClass");
-  return found;
 }

@@ -7,7 +7,8 @@ import { type Call, httpTime, quoteEtag } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 import { lockHeaders } from "./lock.ts";
-import { formatStorageClass, metadataHeaders } from "./metadata.ts";
+import { metadataHeaders } from "./metadata.ts";
+import { redirectHeaders, shownStorageClass } from "./passthrough.ts";
 import { encryptionHeaders } from "./server-side-encryption.ts";
 
 /** Headers that a query parameter such as `response-content-type` can override. */
@@ -58,7 +59,7 @@ export function objectHeaders(
 }
 
 function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [string, string][] {
-  const { etag, uploaded, storageClass, encryption, tags, lock } = record;
+  const { etag, uploaded, encryption, tags, lock } = record;
   const stored = metadataHeaders(record).filter(([name]) => !overridden.has(name));
   const headers: [string, string][] = [
     ["last-modified", httpTime(uploaded)],
@@ -69,7 +70,9 @@ function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [strin
   ];
   if (!headers.some(([name]) => name === "content-type"))
     headers.push(["content-type", "binary/octet-stream"]);
-  if (storageClass !== "Standard") headers.push(["x-amz-storage-class", formatStorageClass(storageClass)]);
+  const storageClass = shownStorageClass(record);
+  if (storageClass !== "STANDARD") headers.push(["x-amz-storage-class", storageClass]);
+  headers.push(...redirectHeaders(record));
   if (tags !== undefined) headers.push(["x-amz-tagging-count", String(tags.size)]);
   if (lock !== undefined) headers.push(...lockHeaders(lock));
   return [...headers, ...encryptionHeaders(encryption)];

@@ -5,7 +5,7 @@ import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
-import { formatStorageClass } from "../headers/metadata.ts";
+import { shownStorageClass } from "../headers/passthrough.ts";
 import { missingObject, versionHeaders } from "../headers/versions.ts";
 
 const attributeNames = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
@@ -37,7 +37,7 @@ export async function getObjectAttributes(call: Call): Promise<S3Response> {
     elements.push(["Checksum", checksums]);
   }
   if (has("ObjectParts") && parts !== undefined) elements.push(["ObjectParts", partElements(request, parts)]);
-  if (has("StorageClass")) elements.push(["StorageClass", formatStorageClass(record.storageClass)]);
+  if (has("StorageClass")) elements.push(["StorageClass", shownStorageClass(record)]);
   if (has("ObjectSize")) elements.push(["ObjectSize", record.size]);
   return answerXml("GetObjectAttributesResponse", elements, [
     ["last-modified", httpTime(record.uploaded)],

@@ -12,7 +12,6 @@ import type { DeleteMarker } from "../../model/version.ts";
 import { decideAccess, requireAccess, type Wanted } from "../auth/authorize.ts";
 import {
   checksumElements,
-  checksumPassthrough,
   parseAlgorithm,
   partChecksumElements,
   shownAlgorithms,
@@ -28,8 +27,9 @@ import {
 } from "../headers/conditions.ts";
 import { readCustomerKey, sourceKeyHeaders } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
-import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
+import { readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { parseStorageClass, readPassthrough } from "../headers/passthrough.ts";
 import {
   checkUploadEncryption,
   encryptionHeaders,
@@ -71,7 +71,9 @@ export async function copyObject(call: Call): Promise<S3Response> {
   // A copy of an older version to its own key restores that version.
   const isSelf =
     source.bucket === operation.bucket && source.key === operation.key && source.version === undefined;
-  const isUnchanged = isSelf && !replaces && storageClass === undefined && !isEncryptionGiven;
+  const isRedirectGiven = request.header("x-amz-website-redirect-location") !== undefined;
+  const isUnchanged =
+    isSelf && !replaces && storageClass === undefined && !isRedirectGiven && !isEncryptionGiven;
   const condition = readWriteCondition(call);
   const given = replaces ? readMetadata(request) : undefined;
   const replacesTags = isReplaced(request, "x-amz-tagging-directive");
@@ -103,7 +105,10 @@ export async function copyObject(call: Call): Promise<S3Response> {
     encryption,
     condition,
     checksums: algorithms.map((algorithm) => ({ algorithm })),
-    passthrough: checksumPassthrough(algorithms.find((algorithm) => algorithm === "md5")),
+    passthrough: readPassthrough(
+      request,
+      algorithms.find((algorithm) => algorithm === "md5"),
+    ),
     tags: replacesTags ? givenTags : record.tags,
     lock,
   });

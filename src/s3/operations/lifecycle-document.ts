@@ -5,7 +5,7 @@ import { childText, findChild, findChildren, type XmlNode } from "../body/xml-re
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { parseStorageClass } from "../headers/metadata.ts";
+import { parseStorageClass } from "../headers/passthrough.ts";
 import { tagElement } from "../headers/tags.ts";
 
 export function readRule(node: XmlNode, index: number): LifecycleRule {

@@ -8,7 +8,7 @@ import { shownAlgorithms, toChecksumType } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { formatStorageClass } from "../headers/metadata.ts";
+import { shownStorageClass } from "../headers/passthrough.ts";
 import { readTime } from "../headers/versions.ts";
 import type { Query } from "../request.ts";
 
@@ -144,7 +144,7 @@ export function objectElements(
     ["ChecksumType", found.length > 0 ? toChecksumType(record) : undefined],
     ["Size", record.size],
     ...(owner === undefined ? [] : [owner]),
-    ["StorageClass", formatStorageClass(record.storageClass)],
+    ["StorageClass", shownStorageClass(record)],
   ];
 }
 
@@ -183,7 +183,7 @@ export async function listMultipartUploads(call: Call): Promise<S3Response> {
           ["UploadId", upload.id],
           ["Initiator", owner],
           ["Owner", owner],
-          ["StorageClass", formatStorageClass(upload.storageClass)],
+          ["StorageClass", shownStorageClass(upload)],
           ["Initiated", isoTime(upload.created)],
           ["ChecksumAlgorithm", upload.checksum?.algorithm.toUpperCase()],
         ],

@@ -6,13 +6,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import { applicableRange, type ByteRange, partRange, resolveRange } from "../../model/range.ts";
 import { type DeleteMarker, isDeleteMarker } from "../../model/version.ts";
 import { decideAccess } from "../auth/authorize.ts";
-import {
-  checksumHeaders,
-  checksumPassthrough,
-  expectedChecksums,
-  givenChecksum,
-  partChecksumHeaders,
-} from "../body/checksums.ts";
+import { checksumHeaders, expectedChecksums, givenChecksum, partChecksumHeaders } from "../body/checksums.ts";
 import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import {
@@ -25,8 +19,9 @@ import {
 } from "../headers/conditions.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
 import { readBypass, readLock, requireChecksum } from "../headers/lock.ts";
-import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
+import { readMetadata } from "../headers/metadata.ts";
 import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
+import { parseStorageClass, readPassthrough } from "../headers/passthrough.ts";
 import { encryptionHeaders, readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagHeader } from "../headers/tags.ts";
 import {
@@ -196,7 +191,7 @@ export async function putObject(call: Call): Promise<S3Response> {
     checksums: expectedChecksums(request, payload, checksum),
     tags: readTagHeader(request),
     lock,
-    passthrough: checksumPassthrough(checksum?.algorithm),
+    passthrough: readPassthrough(request, checksum?.algorithm),
   });
   if (outcome.outcome === "refused") {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;

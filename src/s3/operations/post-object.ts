@@ -10,7 +10,7 @@ import { requireAccess } from "../auth/authorize.ts";
 import { findSigner } from "../auth/find-signer.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { oldSignature } from "../auth/signature-claim.ts";
-import { checksumPassthrough, expectedChecksums, givenChecksum } from "../body/checksums.ts";
+import { expectedChecksums, givenChecksum } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
 import type { Pace } from "../body/pacing.ts";
@@ -20,8 +20,9 @@ import { S3Error } from "../errors.ts";
 import { cannotOverwrite, createOnly } from "../headers/conditions.ts";
 import { readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
-import { checkRefusedFields, parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
+import { checkRefusedFields, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { parseStorageClass, readPassthrough } from "../headers/passthrough.ts";
 import { readEncryption } from "../headers/server-side-encryption.ts";
 import { readTagField } from "../headers/tags.ts";
 import type { Operation } from "../operation.ts";
@@ -85,7 +86,7 @@ export async function postObject(
     checksums: expectedChecksums(formRequest, noTrailers, checksum),
     tags: requestTags,
     lock: readLock({ request: formRequest, bucket }),
-    passthrough: checksumPassthrough(checksum?.algorithm),
+    passthrough: readPassthrough(formRequest, checksum?.algorithm),
   });
   if (outcome.outcome !== "stored") throw cannotOverwrite();
   const { record } = outcome;

@@ -7,7 +7,6 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { UploadedPart } from "../../model/upload.ts";
 import {
   checksumElements,
-  checksumPassthrough,
   completionChecksum,
   completionChecksumOf,
   expectedChecksums,
@@ -23,8 +22,9 @@ import { S3Error } from "../errors.ts";
 import { readWriteCondition, refusedWrite, uploadInitiator } from "../headers/conditions.ts";
 import { givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
 import { readLock } from "../headers/lock.ts";
-import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
+import { readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
+import { parseStorageClass, readPassthrough, shownStorageClass } from "../headers/passthrough.ts";
 import {
   checkUploadEncryption,
   encryptionHeader,
@@ -48,7 +48,7 @@ export async function createMultipartUpload(call: Call): Promise<S3Response> {
     checksum,
     tags: readTagHeader(request),
     lock: readLock(call),
-    passthrough: checksumPassthrough(checksum?.algorithm),
+    passthrough: readPassthrough(request, checksum?.algorithm),
     initiator: uploadInitiator(call),
   });
   const headers: [string, string][] = encryptionHeaders(upload.encryption);
@@ -233,7 +233,7 @@ export async function listParts(call: Call): Promise<S3Response> {
         ] as const)),
     ["Initiator", owner],
     ["Owner", owner],
-    ["StorageClass", formatStorageClass(upload.storageClass)],
+    ["StorageClass", shownStorageClass(upload)],
     ...parts.map(
       (part) =>
         [

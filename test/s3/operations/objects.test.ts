@@ -96,18 +96,6 @@ test("the AWS SDK can put, get, copy and delete objects", async (t) => {
     assert.equal(head.ETag, `"${createHash("md5").update("x").digest("hex")}"`);
   });
 
-  await t.test("storage classes of AWS are mapped to the nearest class of Store", async () => {
-    for (const [given, stored] of [
-      ["REDUCED_REDUNDANCY", undefined],
-      ["GLACIER", "STANDARD_IA"],
-      ["INTELLIGENT_TIERING", "STANDARD_IA"],
-    ] as const) {
-      await client.send(new PutObjectCommand({ Bucket, Key: "class", Body: "x", StorageClass: given }));
-      const { StorageClass } = await client.send(new HeadObjectCommand({ Bucket, Key: "class" }));
-      assert.equal(StorageClass, stored, given);
-    }
-  });
-
   await t.test("metadata bytes are returned unchanged, also if they are not UTF-8", async () => {
     const bytes = ["plain", "gr\xc3\xbc\xc3\x9fe", "\xfc\xff alone", " inner  spaces "];
     for (const [i, value] of bytes.entries()) {

@@ -8,12 +8,8 @@ import type { Checksums, ObjectRecord, StorageClass } from "../../../model/objec
 import { checkStorageClass } from "../../../model/object.ts";
 import { childText, type XmlNode } from "../../../s3/body/xml-reader.ts";
 import { lockHeaders, parseMode } from "../../../s3/headers/lock.ts";
-import {
-  formatStorageClass,
-  metadataHeaders,
-  parseStorageClass,
-  readCustomMetadata,
-} from "../../../s3/headers/metadata.ts";
+import { metadataHeaders, readCustomMetadata } from "../../../s3/headers/metadata.ts";
+import { formatStorageClass, parseStorageClass } from "../../../s3/headers/passthrough.ts";
 import type { Answer } from "../../../s3-client/http-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 

@@ -192,8 +192,9 @@ async function copyThrough(
   const withTags = isRemote
     ? await engine.head(item.side.bucket, record.key, { version: versionOf(record), withTags: true })
     : record;
-  const { httpMetadata, customMetadata, storageClass } = record;
-  const options: WriteOptions = { httpMetadata, customMetadata, storageClass, tags: withTags?.tags };
+  const { httpMetadata, customMetadata, storageClass, passthrough } = record;
+  const described = { httpMetadata, customMetadata, storageClass, passthrough };
+  const options: WriteOptions = { ...described, tags: withTags?.tags };
   const chunks = verifiedChunks(bytes.chunks(), record, { onBytes: () => {} });
   const { signal, onBytes } = context;
   try {

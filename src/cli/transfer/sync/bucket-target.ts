@@ -67,8 +67,8 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
 
 function writeOptions(key: Key, record: ObjectRecord | undefined): WriteOptions {
   if (record !== undefined) {
-    const { httpMetadata, customMetadata, storageClass, tags } = record;
-    return { httpMetadata, customMetadata, storageClass, tags };
+    const { httpMetadata, customMetadata, storageClass, tags, passthrough } = record;
+    return { httpMetadata, customMetadata, storageClass, tags, passthrough };
   }
   const contentType = guessContentType(key);
   return { httpMetadata: contentType === undefined ? {} : { contentType } };
