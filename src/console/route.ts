@@ -63,11 +63,11 @@ export interface Fields {
   object(name: string): Readonly<Record<string, unknown>> | undefined;
 }
 
-const defaultJsonBytes = 64 * 1024;
+export const defaultJsonBytes = 64 * 1024;
 /** Lists and objects inside each other. No route reads more than a few. */
-const maxJsonDepth = 16;
+export const maxJsonDepth = 16;
 /** Values in a body. An upload of 10,000 parts has 30,000. */
-const maxJsonItems = 50_000;
+export const maxJsonItems = 50_000;
 /** The latest time that a Date can have. */
 export const maxTime = 8.64e15;
 

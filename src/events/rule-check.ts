@@ -14,7 +14,7 @@ export class UnboundScriptError extends NotificationError {
   override readonly name = "UnboundScriptError";
 }
 
-const maxRules = 100;
+export const maxRules = 100;
 const idShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 /** Checks the names and the number of all rules of a bucket. */

@@ -3,7 +3,7 @@ import { maxObjectTags, tooManyTags } from "../model/tags.ts";
 import { S3Error } from "./errors.ts";
 
 /** Limit on pairs, also on empty ones, because each decision about a policy may parse the header. */
-const maxPairs = 5 * maxObjectTags;
+export const maxPairs = 5 * maxObjectTags;
 
 export function parseTagHeader(header: string): ReadonlyMap<string, string> {
   const tags = new Map<string, string>();

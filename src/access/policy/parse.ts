@@ -20,7 +20,7 @@ import { readFields, readText, readTexts, shorten } from "./shapes.ts";
 import { compileWildcards, hasWildcard } from "./wildcard.ts";
 import { freeWork } from "./work.ts";
 
-const maxStatements = 200;
+export const maxStatements = 200;
 const versions = ["2012-10-17", "2008-10-17"];
 
 /** Parses the policy of this bucket. Throws a PolicyError that says what is wrong where. */

@@ -2,7 +2,7 @@
 import { type Fields, isFields } from "../../model/shape.ts";
 import { PolicyError } from "./policy.ts";
 
-const maxListLength = 1000;
+export const maxListLength = 1000;
 const maxTextLength = 2048;
 
 export function readFields(value: unknown, path: string, names: readonly string[]): Fields {

@@ -12,9 +12,9 @@ export interface Work {
 }
 
 /** A policy of 20 KiB compared with texts of usual length takes a quarter of it. */
-const maxDecisionUnits = 1_000_000;
+export const maxDecisionUnits = 1_000_000;
 /** Enough for 1,000 keys with a policy of 1,000 resources. */
-const maxRequestUnits = 8_000_000;
+export const maxRequestUnits = 8_000_000;
 
 /** A value of a request that is longer, such as a header, is not compared. */
 export const maxValueLength = 8192;

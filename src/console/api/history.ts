@@ -8,7 +8,7 @@ import { requireBucket, versioningState } from "./setting-changes.ts";
 import { formatVersionCursor, parseVersionCursor } from "./versions.ts";
 
 /** Listings of versions in one request: a bucket may have few deleted objects among many. */
-const maxListings = 5;
+export const maxListings = 5;
 const pageRows = 200;
 
 export function historyRoutes(engine: Engine): readonly Route[] {

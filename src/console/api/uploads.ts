@@ -10,8 +10,8 @@ import type { Fields, Query, Route } from "../route.ts";
 import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "../wire-types.ts";
 import { bodySource } from "./object.ts";
 
-const pageUploads = 100;
-const pageParts = 10_000;
+export const pageUploads = 100;
+export const pageParts = 10_000;
 
 export function uploadRoutes(engine: Engine): readonly Route[] {
   return [

@@ -25,7 +25,7 @@ export interface ServerNames {
 /** The names that every server has. */
 export const commonServerNames: ServerNames = { names: [], bases: ["localhost"] };
 
-const maxDomains = 100;
+export const maxDomains = 100;
 const domainShape =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Browsers take a name for an IP address if its last label is a number. */

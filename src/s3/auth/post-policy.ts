@@ -50,7 +50,7 @@ export function checkPolicy(
 }
 
 /** Limits the work: every content type is compared with every condition. */
-const maxContentTypes = 100;
+export const maxContentTypes = 100;
 
 /** Content-Type may list several types; each type must start with the value. */
 function startsWith(field: string, given: string, value: string): boolean {

@@ -9,7 +9,7 @@ export interface Form {
   file(): AsyncIterable<Uint8Array>;
 }
 
-const maxFieldBytes = 64 * 1024;
+export const maxFieldBytes = 64 * 1024;
 
 export function parseBoundary(contentType: string | undefined): Buffer {
   const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(

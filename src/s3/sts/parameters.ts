@@ -14,7 +14,7 @@ export interface StsParameters {
   readonly bodyHash: string;
 }
 
-const maxBodyBytes = 64 * 1024;
+export const maxBodyBytes = 64 * 1024;
 
 /** Whether the request is for STS: a form or a query with an action, outside of buckets. */
 export function isStsRequest({ method, path, query, header }: S3Request): boolean {

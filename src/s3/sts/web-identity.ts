@@ -7,7 +7,7 @@ import { StsError } from "./errors.ts";
 
 export type VerifyWebIdentity = (role: Role, token: string) => Promise<Claims>;
 
-const maxTokenLength = 16 * 1024;
+export const maxTokenLength = 16 * 1024;
 const maxVerifiers = 100;
 
 export function createWebIdentity(now: () => number): VerifyWebIdentity {

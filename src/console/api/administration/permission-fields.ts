@@ -3,7 +3,7 @@ import { hasNoPermissions, mergePermissions, type Permissions, parsePermission }
 import { ConsoleError } from "../../response.ts";
 import type { Fields } from "../../route.ts";
 
-const maxBuckets = 1000;
+export const maxBuckets = 1000;
 /** Roles on as many buckets with the longest names. */
 export const maxPermissionBytes = 128 * 1024;
 

@@ -12,8 +12,8 @@ import { createSelections, maxSelectionBytes, type Selection } from "./archive-s
 import { type ZipFile, zipStream } from "./zip-stream.ts";
 
 const path = "/api/archive";
-const maxObjects = 100_000;
-const maxNamed = 1000;
+export const maxObjects = 100_000;
+export const maxNamed = 1000;
 /** Keys that `NOT INCLUDED.txt` names. */
 const maxMissing = 1000;
 

@@ -13,7 +13,7 @@ import { requireBucket } from "../setting-changes.ts";
 import { type CopyNames, type CopyOptions, copyOne } from "./copy-object.ts";
 
 /** Objects in one request. */
-const batchObjects = 100;
+export const batchObjects = 100;
 const concurrency = 4;
 
 export function copyRoutes(engine: Engine, now: () => number): readonly Route[] {

@@ -8,7 +8,7 @@ import type { Query, Route } from "../../route.ts";
 import type { SearchDocument } from "../../wire-bucket.ts";
 import { toObjectRow } from "../objects.ts";
 
-const budgetMilliseconds = 300;
+export const budgetMilliseconds = 300;
 const maxHits = 200;
 
 export function searchRoutes(engine: Engine, now: () => number): readonly Route[] {

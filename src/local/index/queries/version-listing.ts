@@ -56,7 +56,7 @@ interface PastScan {
 }
 
 /** A page ends after this many keys without an object, so that it does not block other requests. */
-const maxSkipped = 10_000;
+export const maxSkipped = 10_000;
 
 export function createVersionListing(database: Database): VersionListing {
   const sql = prepareStatements(database);
