@@ -11,6 +11,7 @@ import { type Draw, save } from "./saved.ts";
 import { type Context, type Judged, MiB, type Row, type Section } from "./section.ts";
 import { access } from "./sections/access.ts";
 import { bodies } from "./sections/bodies.ts";
+import { builds } from "./sections/builds.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
@@ -70,6 +71,7 @@ const asked: readonly Section[] = [
   access,
   versions,
   peers,
+  builds,
   growth,
   many,
   space,
@@ -112,6 +114,7 @@ async function main(options: Options): Promise<void> {
       quick: options.quick,
       minutes: options.minutes,
       programs: options.programs,
+      build: options.build,
       sizes: options.sizes,
       stores: options.stores,
       children,

@@ -16,6 +16,8 @@ export interface Options {
   readonly minutes: number;
   /** Paths of the peers' programs by name. Default: searched on the PATH. */
   readonly programs: Readonly<Record<string, string | undefined>>;
+  /** Folder of another build, which the section builds measures beside this one. */
+  readonly build: string | undefined;
   /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
   /** Directory that keeps the stores of the growth section for the next run. */
@@ -43,6 +45,7 @@ export function parseOptions(args: readonly string[], sections: readonly Section
     objects: objects("objects", values.objects ?? "1000000"),
     minutes: minutes(values.minutes ?? "10"),
     programs: { minio: values.minio, versitygw: values.versitygw, weed: values.weed, garage: values.garage },
+    build: values.build === undefined ? undefined : directory(values.build),
     sizes: (values.sizes ?? (values.quick ? "10000,100000" : "10000,100000,1000000"))
       .split(",")
       .map((text) => objects("sizes", text))
@@ -68,6 +71,7 @@ function parse(args: readonly string[]) {
         sizes: { type: "string" },
         stores: { type: "string" },
         save: { type: "string" },
+        build: { type: "string" },
         minio: { type: "string" },
         versitygw: { type: "string" },
         weed: { type: "string" },
@@ -91,6 +95,7 @@ function onlyOf(
   const names = values.only === undefined ? [] : sectionNames(values.only, sections);
   if (values.peers) names.push("peers");
   if (values.growth) names.push("growth");
+  if (values.build !== undefined) names.push("builds");
   if (values.cluster) names.push("cluster");
   if (values["cluster-model"]) names.push("cluster-model");
   return names.length === 0 ? undefined : names;
@@ -143,6 +148,7 @@ npm run bench -- [options]
   --peers         run only the section "peers": servers found on this machine or installed for the run
   --minio FILE, --versitygw FILE, --weed FILE, --garage FILE
                   paths of these peers (default: searched on the PATH)
+  --build DIR     run only the section "builds": another checkout, after its npm ci, beside this one
   --growth        run only the section "growth": costs by objects, concurrency, parts and streams
   --sizes N,N     objects in the stores of growth (default: 10000,100000,1000000); ten million take 16 GB
   --stores DIR    keep the stores of growth in DIR and reuse them in the next run

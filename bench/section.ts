@@ -22,6 +22,8 @@ export interface Context {
   readonly minutes: number;
   /** Paths of other servers' programs by name, from the command line. */
   readonly programs: Readonly<Record<string, string | undefined>>;
+  /** Folder of another build, from the command line. */
+  readonly build: string | undefined;
   /** Object counts of the stores used by the growth section, in ascending order. */
   readonly sizes: readonly number[];
   /** Directory that keeps the stores of the growth section. Default: the stores are temporary. */

@@ -28,21 +28,25 @@ export interface StoreScript {
   readonly bindings: object;
   /** Additional arguments of `store serve`. */
   readonly more: readonly string[];
+  /** The command line of another build; default: this one's. */
+  readonly program?: string | undefined;
 }
+
+/** The command line of this build. */
+export const ownProgram = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
 
 /** Like startStore, but with the given bindings instead of `env.BUCKET`. */
 export async function startStoreWith(
   directory: string,
   started: ChildProcess[],
-  { bindings, more }: StoreScript,
+  { bindings, more, program = ownProgram }: StoreScript,
 ): Promise<StartedStore> {
   const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
   const file = join(directory, "store.json");
   writeFileSync(file, JSON.stringify({ ...config, ...bindings }));
-  const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
   const data = join(directory, "data");
   const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
-  const args = [command, "serve", "--config", file, "--data", data, ...ports, ...more, "--json"];
+  const args = [program, "serve", "--config", file, "--data", data, ...ports, ...more, "--json"];
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 
@@ -57,10 +61,9 @@ export async function startStoreScripts(
     writeFileSync(file, JSON.stringify({ compatibility_date: "2026-10-01", ...script }));
     return ["--config", file];
   });
-  const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
   const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
   const data = ["--data", join(directory, "data")];
-  const args = [command, "serve", ...files.flat(), ...data, ...ports, "--json"];
+  const args = [ownProgram, "serve", ...files.flat(), ...data, ...ports, "--json"];
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 

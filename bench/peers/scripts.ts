@@ -85,16 +85,25 @@ export interface ScriptServer {
   rate(operation: ScriptOperation, lanes: number, seconds: number): Promise<number>;
 }
 
+export interface StoreScriptOptions {
+  /** Default: a bucket. */
+  readonly on?: ScriptStorage;
+  /** The command line of another build; default: this one's. */
+  readonly program?: string;
+}
+
+/** Starts `store serve` with the script; its data is in data/ of the directory. */
 export async function startStoreScript(
   directory: string,
   started: ChildProcess[],
-  on: ScriptStorage = "bucket",
-): Promise<ScriptServer> {
+  { on = "bucket", program }: StoreScriptOptions = {},
+): Promise<ScriptServer & { readonly s3Url: string }> {
   mkdirSync(directory);
   const { bindings } = storages[on];
   writeFileSync(join(directory, "index.js"), scriptOn(storages[on]));
-  const { url } = await startStoreWith(directory, started, { bindings, more: ["--create-buckets"] });
-  return scriptServerAt(url);
+  const more = ["--create-buckets"];
+  const { url, s3 } = await startStoreWith(directory, started, { bindings, more, program });
+  return { ...(await scriptServerAt(url)), s3Url: s3.url };
 }
 
 /** Starts miniflare with its data in a folder on disk, like Store's data. */

@@ -23,7 +23,7 @@ const measured = [
 async function run(context: Context): Promise<void> {
   const started: ChildProcess[] = [];
   try {
-    const store = await startStoreScript(join(context.directory, "script"), started, "kv");
+    const store = await startStoreScript(join(context.directory, "script"), started, { on: "kv" });
     const miniflare = await startMiniflareScript(context, started, "kv").catch((error: unknown) => {
       const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
       context.note(`miniflare is skipped: ${why}`);
