@@ -11,7 +11,7 @@ import type { DirectReader } from "./body/zero-copy-body.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
-import type { PortLimits } from "./limits.ts";
+import { maxHeaderLines, type PortLimits } from "./limits.ts";
 import { createListenerState, type ListenerState, type OpenStreams } from "./listener-state.ts";
 import { type NodeInternalsSetting, tlsErrorEvents } from "./node-internals.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
@@ -156,8 +156,9 @@ export async function listen(
   server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
   if (options.upgrade !== undefined) serveUpgrades(server, options.upgrade, { trusted, limits });
   if (options.tunnel !== undefined) serveTunnels(server, options.tunnel);
-  // No limit: Node would silently drop further headers, which would then not be checked.
-  server.maxHeadersCount = 0;
+  // Node keeps this many lines of a head that has not ended, and silently drops further ones. One line
+  // above the limit: a request that has more is refused.
+  server.maxHeadersCount = maxHeaderLines + 1;
   refuseMalformed(server, options.refusal);
   server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds, state));
   const handshakes =
