@@ -255,19 +255,16 @@ export type Mutation =
   /** The value undefined removes the setting. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
-const objectMutations: readonly Mutation["kind"][] = [
-  "put object",
-  "put copy",
-  "put marker",
-  "delete version",
-  "restate object",
-  "replace body",
-  "delete object",
-];
+/** Whether a mutation changes objects: then its commit depends on the bucket's protection. */
+export const mutationsOfObjects: Readonly<Record<Mutation["kind"], boolean>> = {
+  ...{ "put object": true, "put copy": true, "put marker": true, "delete version": true },
+  ...{ "restate object": true, "replace body": true, "delete object": true },
+  ...{ "put upload": false, "delete upload": false, "put part": false, "end parts": false },
+  ...{ "append event": false, "put setting": false },
+};
 
-/** Whether a commit of this mutation depends on the bucket's protection. */
 export function changesObjects({ kind }: Mutation): boolean {
-  return objectMutations.includes(kind);
+  return mutationsOfObjects[kind];
 }
 
 /** Whether a commit of this mutation may be refused because of the bucket's quota. */

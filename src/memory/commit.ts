@@ -12,7 +12,7 @@ import {
   type StoredUpload,
 } from "../engine/records.ts";
 import { type BucketRecord, type BucketSettings, protectionNames } from "../model/bucket.ts";
-import { invariant, StoreError } from "../model/errors.ts";
+import { invariant, refuseKind, StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 import { exceedsQuota } from "../model/settings/quota.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
@@ -97,6 +97,7 @@ function checkHolds(bucket: Bucket, check: Check): boolean {
     const found = findVersion(bucket, key, version)?.version;
     return found !== undefined && encodeVersion(found) === encodeVersion(check.version);
   }
+  if (check.kind !== "upload") return refuseKind(check);
   const upload = bucket.uploads.get(check.key)?.get(check.id);
   if (upload === undefined || upload.record.state !== "active") return false;
   return check.revision === undefined || check.revision === upload.revision;
@@ -155,7 +156,7 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       endParts(bucket, mutation.uploadId, mutation.taken);
       return;
     default:
-      mutation satisfies never;
+      refuseKind(mutation);
   }
 }
 

@@ -152,3 +152,9 @@ export function attachAction(action: Action, error: unknown): unknown {
 export function invariant(condition: unknown, what: string): asserts condition {
   if (!condition) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
 }
+
+/** Ends a switch over all kinds. A new kind does not compile here, and throws if it arrives anyway. */
+export function refuseKind(value: never): never {
+  const { kind } = value as { readonly kind?: unknown };
+  throw new StoreError("InternalError", { cause: new Error(`Unknown kind: ${String(kind)}`) });
+}

@@ -1,6 +1,8 @@
 // Applies changes inside the writer's transaction: first all checks of a change, then, if all hold,
 // its mutations. Blobs that lose their last reference are added to the garbage queue.
+import { mutationsOfObjects } from "../../engine/records.ts";
 import { type Protection, protectionNames } from "../../model/bucket.ts";
+import { refuseKind } from "../../model/errors.ts";
 import { existenceKey } from "../index/existence-index.ts";
 import { parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
@@ -27,11 +29,14 @@ export interface Applier {
   apply(changes: readonly WireChange[]): ("committed" | "conflict" | "over quota")[];
 }
 
-/** The mutations that depend on the bucket's protection. */
-const objectMutations: ReadonlySet<WireMutation["kind"]> = new Set<WireMutation["kind"]>([
-  ...(["put object", "put copy", "put marker"] as const),
-  ...(["delete version", "restate object", "replace body", "delete object"] as const),
-]);
+/** Whether a mutation depends on the bucket's protection. */
+const isProtected: Readonly<Record<WireMutation["kind"], boolean>> = {
+  ...mutationsOfObjects,
+  "add event": false,
+  "move body": false,
+  "ack events": false,
+  "ack garbage": false,
+};
 
 export function createApplier(database: Database): Applier {
   const sql = prepareApplyStatements(database);
@@ -50,7 +55,7 @@ export function createApplier(database: Database): Applier {
   }
 
   function isAllowed(change: WireChange): boolean {
-    if (!change.mutations.some(({ kind }) => objectMutations.has(kind))) return true;
+    if (!change.mutations.some(({ kind }) => isProtected[kind])) return true;
     const expected = change.protection ?? noProtection;
     return protectionNames.every((name) => protection[name] === expected[name]);
   }
@@ -67,6 +72,7 @@ export function createApplier(database: Database): Applier {
     }
     if (check.kind === "version") return history.hasRecord(check.key, check.version, check.text);
     if (check.kind === "setting") return sql.findSetting[check.name].get()?.text === check.text;
+    if (check.kind !== "upload") return refuseKind(check);
     const row = sql.findUpload.get(check.key, check.id);
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }
@@ -169,6 +175,8 @@ export function createApplier(database: Database): Applier {
       case "move body":
         history.moveBody(mutation.key, mutation.from, mutation.to);
         return;
+      default:
+        refuseKind(mutation);
     }
   }
 
