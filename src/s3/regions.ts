@@ -4,7 +4,8 @@
 /** The region of a server and of a bucket for which none is named. */
 export const defaultRegion = "auto";
 
-const wellFormed = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
+/** With dots, because some clients, such as git-annex, name their endpoint's host as the region. */
+const wellFormed = /^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/;
 
 /** `configured` is the only region of the server besides "auto", which Store itself signs with. */
 export function isAcceptedRegion(region: string, configured: string | undefined): boolean {
