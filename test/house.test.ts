@@ -180,7 +180,7 @@ function engineTypes(): string[] {
 
 function ports(): string[] {
   return [
-    ...["engine/records.ts", "engine/blobs.ts"],
+    ...["engine/records.ts", "engine/outbox.ts", "engine/blobs.ts"],
     ...["engine/codec/part-list-cache.ts", "engine/codec/parts-body.ts"],
     ...["engine/codec/record-codec.ts", "engine/codec/version-codec.ts"],
   ];

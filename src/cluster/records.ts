@@ -17,7 +17,8 @@ import { createClusterDocuments } from "./index/documents.ts";
 import { createGroupCommit } from "./index/group-commit.ts";
 import { afterAllKeys, findKeys, keyAfter, readPage, successor } from "./index/listing.ts";
 import { toInspectedObject, toObjectWithBody } from "./index/object-row.ts";
-import { calls, deleteEvents, queries } from "./index/queries.ts";
+import { createOutbox } from "./index/outbox.ts";
+import { calls, queries } from "./index/queries.ts";
 import { createReadBatching } from "./index/read-batching.ts";
 import { createVersionReads } from "./index/versions.ts";
 import type { Row, Statement } from "./postgres/connection.ts";
@@ -210,18 +211,7 @@ export function createClusterRecords({
       if (entries.length > 0) await journal.ackGarbage(entries);
     },
 
-    async outboxEvents(bucket, rule, limit) {
-      const rows = await readMatches(bucket, queries.outboxEvents, [rule, limit]);
-      return rows.map(([entry, event]) => ({ entry: Number(entry), text: String(event) }));
-    },
-    async ackEvents(bucket, entries) {
-      await readRows(bucket, queries.bucket, []);
-      if (entries.length > 0) await database.run(deleteEvents, [entries]);
-    },
-    async eventCounts(bucket) {
-      const rows = await readMatches(bucket, queries.eventCounts, []);
-      return rows.map(([rule, count]) => ({ rule: String(rule), count: Number(count) }));
-    },
+    ...createOutbox({ database, readMatches }),
 
     documents: createClusterDocuments(database),
     close,

@@ -7,13 +7,14 @@ import { type EventName, type ObjectEvent, rulesFor } from "../model/settings/no
 import type { DeleteMarker, Version } from "../model/version.ts";
 import { expectCount, expectText, expectTime } from "./codec/validate.ts";
 import { type Context, newId } from "./context.ts";
-import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
+import type { EventCount, EventLimits, OutboxEvent } from "./outbox.ts";
+import type { Mutation } from "./records.ts";
 
 export interface Events {
-  /** Returns the undelivered events of a rule, oldest first. */
-  waitingEvents(bucket: string, rule: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Removes delivered events from the outbox. */
-  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
+  /** Returns the undelivered events of a rule, oldest first, within the limits. */
+  waitingEvents(bucket: string, rule: string, limits: EventLimits): Promise<readonly WaitingEvent[]>;
+  /** Ends the rule's wait for delivered events. */
+  ackEvents(bucket: string, rule: string, entries: readonly number[]): Promise<void>;
   /** Returns the number of undelivered events for each rule that has any. */
   countEvents(bucket: string): Promise<readonly EventCount[]>;
 }
@@ -25,7 +26,7 @@ export interface WaitingEvent {
   readonly event: ObjectEvent | undefined;
 }
 
-/** Returns the events of a put, to be appended after the put in the same commit. */
+/** Returns the event of a put, to be appended after the put in the same commit. */
 export function createdEventMutations(
   context: Context,
   bucket: Bucket,
@@ -85,17 +86,17 @@ function eventMutations(
   const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
   const isUnversionedDelete = details.created === undefined && details.removed === undefined;
   const condition = isUnversionedDelete ? { ifExists: details.key } : {};
-  return rules.map(({ id }) => ({ kind: "append event", rule: id, event, ...condition }) as const);
+  return [{ kind: "append event", rules: rules.map(({ id }) => id), event, ...condition }];
 }
 
 const noMutations: readonly Mutation[] = [];
 
 export function createEvents({ records }: Context): Events {
   return {
-    async waitingEvents(bucket, rule, limit) {
-      return (await records.outboxEvents(bucket, rule, limit)).map(toWaitingEvent);
+    async waitingEvents(bucket, rule, limits) {
+      return (await records.outboxEvents(bucket, rule, limits)).map(toWaitingEvent);
     },
-    ackEvents: (bucket, entries) => records.ackEvents(bucket, entries),
+    ackEvents: records.ackEvents,
     countEvents: (bucket) => records.eventCounts(bucket),
   };
 }

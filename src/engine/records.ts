@@ -11,9 +11,10 @@ import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { DeleteMarker, Version } from "../model/version.ts";
 import type { StoredBlob } from "./blobs.ts";
 import type { PartsBody } from "./codec/parts-body.ts";
+import type { AppendEvent, Outbox } from "./outbox.ts";
 
 /** Methods after `deleteBucket` reject with NoSuchBucket if their bucket is missing. */
-export interface Records {
+export interface Records extends Outbox {
   /** Returns false if the name is already used. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
   bucket(name: string): Promise<Bucket | undefined>;
@@ -79,13 +80,6 @@ export interface Records {
   garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
   /** Removes entries from the garbage queue, after their bytes were removed. */
   ackGarbage(bucket: string, entries: readonly GarbageEntry[]): Promise<void>;
-
-  /** Returns events of a rule that are not acknowledged yet, oldest first. */
-  outboxEvents(bucket: string, rule: string, limit: number): Promise<readonly OutboxEvent[]>;
-  /** Removes delivered events from the outbox. */
-  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
-  /** Returns the number of undelivered events for each rule that has any. */
-  eventCounts(bucket: string): Promise<readonly EventCount[]>;
 
   /** Small named texts outside of buckets: secrets, credentials, settings. */
   readonly documents: Documents;
@@ -250,8 +244,7 @@ export type Mutation =
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
   /** Removes the upload's parts: `taken` parts belong to an object, others become garbage. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
-  /** Appends an event for a rule. With `ifExists`, only if that object exists. */
-  | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
+  | AppendEvent
   /** The value undefined removes the setting. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
@@ -273,18 +266,6 @@ export function needsQuota(mutation: Mutation): mutation is PutMutation {
 }
 
 export type PutMutation = Extract<Mutation, { kind: "put object" | "put copy" }>;
-
-/** Entry numbers increase. Events of one key are in the order of their commits. */
-export interface OutboxEvent {
-  readonly entry: number;
-  /** The event as text, or undefined if it is damaged. */
-  readonly text: string | undefined;
-}
-
-export interface EventCount {
-  readonly rule: string;
-  readonly count: number;
-}
 
 export interface GarbageEntry {
   readonly entry: number;

@@ -31,6 +31,8 @@ export interface QueueOptions {
 
 /** Maximum number of events in one message. */
 const maxEvents = 100;
+/** Limits what a queue reads and holds at once; of usual events, a whole message has less. */
+const maxBytes = 64 * 1024;
 
 /** Runs until `signal` is aborted. Rejects if events cannot be read or acknowledged. */
 export async function runQueue(options: QueueOptions): Promise<void> {
@@ -43,7 +45,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   async function dropDamaged(entries: readonly number[]): Promise<void> {
     if (entries.length === 0) return;
     log(`Dropped ${entries.length} damaged events (${name}). Check the store with: store verify`);
-    await engine.ackEvents(bucket, entries);
+    await engine.ackEvents(bucket, rule.id, entries);
     progress.dropped(entries.length);
   }
 
@@ -55,6 +57,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     log(`Dropped ${old.length} events that could not be delivered within their retention time (${name}).`);
     await engine.ackEvents(
       bucket,
+      rule.id,
       old.map(({ entry }) => entry),
     );
     progress.dropped(old.length);
@@ -63,7 +66,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   async function deliver(deliveries: readonly Delivery[]): Promise<void> {
     const { received, failure } = await target.deliver(deliveries);
     if (received.length > 0) {
-      await engine.ackEvents(bucket, received);
+      await engine.ackEvents(bucket, rule.id, received);
       progress.delivered(received.length);
     }
     if (failure === undefined) {
@@ -87,7 +90,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   }
 
   while (!signal.aborted) {
-    const waiting = await engine.waitingEvents(bucket, rule.id, batchSize);
+    const waiting = await engine.waitingEvents(bucket, rule.id, { events: batchSize, bytes: maxBytes });
     if (waiting.length === 0 || !(await lease.acquire())) {
       await sleep(times.poll, signal);
       continue;

@@ -190,10 +190,11 @@ function makeRule(
 
 async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
   for (;;) {
-    const waiting = await engine.waitingEvents(bucket, rule, 1000);
+    const waiting = await engine.waitingEvents(bucket, rule, { events: 1000, bytes: 2 ** 20 });
     if (waiting.length === 0) return;
     await engine.ackEvents(
       bucket,
+      rule,
       waiting.map(({ entry }) => entry),
     );
   }

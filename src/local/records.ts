@@ -231,11 +231,11 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
-    async outboxEvents(name, rule, limit) {
-      return buckets.read(name, (queries) => queries.outboxEvents(rule, limit), never);
+    async outboxEvents(name, rule, limits) {
+      return buckets.read(name, (queries) => queries.outboxEvents(rule, limits), never);
     },
-    async ackEvents(name, entries) {
-      await commit(name, ackEventsChange(entries), []);
+    async ackEvents(name, rule, entries) {
+      await commit(name, ackEventsChange(rule, entries), []);
     },
     async eventCounts(name) {
       return buckets.read(name, (queries) => queries.eventCounts(), never);

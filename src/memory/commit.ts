@@ -1,5 +1,6 @@
 // Commits of changes to a bucket in memory: first all checks, then the mutations.
 import { encodeVersion } from "../engine/codec/version-codec.ts";
+import type { OutboxEvent } from "../engine/outbox.ts";
 import {
   type Body,
   type Change,
@@ -8,7 +9,6 @@ import {
   type GarbageEntry,
   type Mutation,
   needsQuota,
-  type OutboxEvent,
   type StoredUpload,
 } from "../engine/records.ts";
 import { type BucketRecord, type BucketSettings, protectionNames } from "../model/bucket.ts";
@@ -29,7 +29,9 @@ import {
 import { SortedMap } from "./sorted-map.ts";
 
 interface OutboxEntry extends OutboxEvent {
-  readonly rule: string;
+  /** The rules that wait for the event. */
+  readonly rules: readonly string[];
+  readonly text: string;
 }
 
 export interface Bucket extends VersionedObjects {
@@ -133,9 +135,9 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
       return;
     case "append event": {
-      const { rule, event: text, ifExists } = mutation;
+      const { rules, event: text, ifExists } = mutation;
       if (ifExists !== undefined && bucket.objects.get(ifExists) === undefined) return;
-      bucket.outbox.push({ entry: bucket.nextEntry++, rule, text });
+      bucket.outbox.push({ entry: bucket.nextEntry++, rules, text });
       return;
     }
     case "delete object":

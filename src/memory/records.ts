@@ -1,11 +1,13 @@
 // Records in memory: the simplest implementation of the port, and the reference in tests.
 
+import type { OutboxEvent } from "../engine/outbox.ts";
 import type { ObjectWithBody, Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { compareKeys } from "../model/key.ts";
 import { matchKeys } from "../model/key-search.ts";
 import { collectPage, collectVersionPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
+import { countByRule, formatRules } from "../model/settings/rule-list.ts";
 import type { UploadRecord } from "../model/upload.ts";
 import { type Bucket, commit, emptyBucket, everyUpload, listBlobIds } from "./commit.ts";
 import { createMemoryDocuments } from "./documents.ts";
@@ -151,19 +153,28 @@ export function createMemoryRecords(): Records {
         if (at !== -1) garbage.splice(at, 1);
       }
     },
-    async outboxEvents(name, rule, limit) {
-      const all = open(name).outbox.filter((one) => one.rule === rule);
-      return all.slice(0, limit).map(({ entry, text }) => ({ entry, text }));
+    async outboxEvents(name, rule, { events, bytes }) {
+      const found: OutboxEvent[] = [];
+      let total = 0;
+      for (const { entry, rules, text } of open(name).outbox) {
+        if (found.length >= events || total >= bytes) break;
+        if (!rules.includes(rule)) continue;
+        found.push({ entry, text });
+        total += text.length;
+      }
+      return found;
     },
-    async ackEvents(name, entries) {
+    async ackEvents(name, rule, entries) {
       const bucket = open(name);
       const acked = new Set(entries);
-      bucket.outbox = bucket.outbox.filter(({ entry }) => !acked.has(entry));
+      bucket.outbox = bucket.outbox.flatMap((event) => {
+        if (!acked.has(event.entry)) return [event];
+        const rules = event.rules.filter((one) => one !== rule);
+        return rules.length === 0 ? [] : [{ ...event, rules }];
+      });
     },
     async eventCounts(name) {
-      const counts = new Map<string, number>();
-      for (const { rule } of open(name).outbox) counts.set(rule, (counts.get(rule) ?? 0) + 1);
-      return Array.from(counts, ([rule, count]) => ({ rule, count }));
+      return countByRule(open(name).outbox.map(({ rules }) => [formatRules(rules), 1]));
     },
     documents: createMemoryDocuments(),
     async close() {},

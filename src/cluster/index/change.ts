@@ -6,6 +6,7 @@ import { encodeVersion } from "../../engine/codec/version-codec.ts";
 import { type Body, type Change, type Check, changesObjects, type Mutation } from "../../engine/records.ts";
 import type { Protection } from "../../model/bucket.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
+import { formatRules } from "../../model/settings/rule-list.ts";
 import type { Version } from "../../model/version.ts";
 
 export type CommitValues = readonly [
@@ -131,10 +132,10 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
     case "end parts":
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
     case "append event": {
-      const { rule, event, ifExists } = mutation;
+      const { rules, event, ifExists } = mutation;
       const key = ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) };
       // "tell" is the name in the released SQL function: schema/v3-outbox.ts.
-      return { kind: "tell", rule, event, ...key };
+      return { kind: "tell", rule: formatRules(rules), event, ...key };
     }
     case "put setting":
       return {

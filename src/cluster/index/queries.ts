@@ -1,7 +1,7 @@
 // SQL of queries and function calls. Every query starts at the bucket's name, so that one round
 // trip distinguishes a missing bucket (no row) from a missing object (a row of nulls).
 import { type SettingName, settingNames } from "../../model/bucket.ts";
-import { type Statement, statements } from "../postgres/connection.ts";
+import { statements } from "../postgres/connection.ts";
 
 /** Columns of settings whose names differ, because SQL names have no capital letters. */
 const settingColumns: Partial<Record<SettingName, string>> = {
@@ -90,21 +90,9 @@ export const queries = statements({
       ) u ON true WHERE b.name = $1`,
   parts: `SELECT p.record, p.number, p.blob FROM store.buckets b
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
-  outboxEvents: `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT entry, event FROM store.outbox WHERE bucket = b.id AND rule = $2 ORDER BY entry LIMIT $3
-      ) o ON true WHERE b.name = $1 ORDER BY o.entry`,
-  eventCounts: `SELECT o.rule, o.events FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT rule, count(*) AS events FROM store.outbox WHERE bucket = b.id GROUP BY rule
-      ) o ON true WHERE b.name = $1 ORDER BY o.rule`,
   document: "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
   documents: "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
 });
-
-/** Safe to repeat or to run late: entry numbers are never reused. */
-export const deleteEvents: Statement = {
-  name: "deleteEvents",
-  text: "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
-};
 
 export const calls = statements({
   commit: "SELECT store.commit($1, $2, $3, $4, $5, $6, $7)",

@@ -2,6 +2,7 @@
 import { type SettingName, settingNames } from "../../model/bucket.ts";
 import { type Database, prepareArrays } from "../index/sqlite.ts";
 import type { PartRow } from "../rows/object-row.ts";
+import type { EventRow } from "../rows/stored-event.ts";
 
 /** An object's row with its inline body: a second query for the body would double the cost. */
 type FoundRow = readonly [
@@ -57,6 +58,8 @@ export function prepareApplyStatements(database: Database) {
     insertEventIfObject: sql(
       "INSERT INTO outbox (rule, event) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM objects WHERE key = ?)",
     ),
+    findEvent: sql<EventRow>("SELECT rule, event FROM outbox WHERE entry = ?"),
+    updateEvent: sql("UPDATE outbox SET rule = ?, event = ? WHERE entry = ?"),
     deleteEvent: sql("DELETE FROM outbox WHERE entry = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),

@@ -3,11 +3,14 @@
 import { mutationsOfObjects } from "../../engine/records.ts";
 import { type Protection, protectionNames } from "../../model/bucket.ts";
 import { refuseKind } from "../../model/errors.ts";
+import { formatRules, parseRules } from "../../model/settings/rule-list.ts";
 import { existenceKey } from "../index/existence-index.ts";
 import { parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
+import { withTextChecksum } from "../rows/checksum.ts";
 import { isSoundPart } from "../rows/object-row.ts";
 import { ownedParts } from "../rows/stored-body.ts";
+import { storedEvent } from "../rows/stored-event.ts";
 import { createBodies } from "./apply-bodies.ts";
 import { createHistory } from "./apply-history.ts";
 import { createObjectRows } from "./apply-objects.ts";
@@ -105,6 +108,14 @@ export function createApplier(database: Database): Applier {
     sql.deletePartsExistence.run(existenceKey.part(uploadId, 0), existenceKey.afterParts(uploadId));
   }
 
+  function ackEvent(entry: number, rule: string | undefined): void {
+    const row = rule === undefined ? undefined : sql.findEvent.get(entry);
+    const others = formatRules(parseRules(String(row?.rule ?? "")).filter((one) => one !== rule));
+    const text = row === undefined || others === "" ? undefined : storedEvent(row);
+    if (text === undefined) sql.deleteEvent.run(entry);
+    else sql.updateEvent.run(others, withTextChecksum(text, others), entry);
+  }
+
   function mutate(mutation: WireMutation): void {
     switch (mutation.kind) {
       case "put object":
@@ -136,7 +147,7 @@ export function createApplier(database: Database): Applier {
         else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifExists);
         return;
       case "ack events":
-        for (const entry of mutation.entries) sql.deleteEvent.run(entry);
+        for (const entry of mutation.entries) ackEvent(entry, mutation.rule);
         return;
       case "delete object":
         objects.remove(mutation.key, objects.find(mutation.key));

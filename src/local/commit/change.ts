@@ -4,6 +4,7 @@ import { encodeVersion } from "../../engine/codec/version-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import type { Protection, SettingName } from "../../model/bucket.ts";
 import { keyBytes } from "../../model/key.ts";
+import { formatRules } from "../../model/settings/rule-list.ts";
 import { noSetting } from "../index/schema.ts";
 import { blobContext, partContext, withChecksum, withTextChecksum } from "../rows/checksum.ts";
 import { settingText } from "../rows/checksummed-rows.ts";
@@ -79,6 +80,7 @@ export type WireMutation =
   | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
   | {
       readonly kind: "add event";
+      /** The list of rules that wait for the event: model/settings/rule-list.ts. */
       readonly rule: string;
       readonly event: string;
       /** If set, the event is added only if an object with this key exists. */
@@ -86,7 +88,8 @@ export type WireMutation =
     }
   /** Moves a body to another blob. Has no effect if no version of the key has it by the commit. */
   | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
-  | { readonly kind: "ack events"; readonly entries: readonly number[] }
+  /** Without a rule, which earlier versions do not send, the events are removed. */
+  | { readonly kind: "ack events"; readonly rule: string | undefined; readonly entries: readonly number[] }
   | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
 export interface WireChange {
@@ -134,8 +137,8 @@ function isEvent({ kind }: Mutation): boolean {
   return kind === "append event";
 }
 
-export function ackEventsChange(entries: readonly number[]): WireChange {
-  return freeingChange({ kind: "ack events", entries });
+export function ackEventsChange(rule: string, entries: readonly number[]): WireChange {
+  return freeingChange({ kind: "ack events", rule, entries });
 }
 
 export function ackGarbageChange(entries: readonly number[], blobs: readonly string[]): WireChange {
@@ -211,7 +214,8 @@ function wireMutation(mutation: Mutation): WireMutation {
     case "end parts":
       return mutation;
     case "append event": {
-      const { rule, event, ifExists: key } = mutation;
+      const { rules, event, ifExists: key } = mutation;
+      const rule = formatRules(rules);
       const ifExists = key === undefined ? undefined : keyBytes(key);
       return { kind: "add event", rule, event: withTextChecksum(event, rule), ifExists };
     }

@@ -72,7 +72,7 @@ function mutationShapes(bucketId: string) {
     "put setting": { name: isSetting, text: isText },
     "add event": { rule: isText, event: isText, ifExists: optional(isBytes) },
     "move body": { key: isBytes, from: isBlob, to: isBlob },
-    "ack events": { entries: list(isCount) },
+    "ack events": { rule: optional(isText), entries: list(isCount) },
     "ack garbage": { entries: list(isCount), blobs: list(isBlob) },
   };
 }

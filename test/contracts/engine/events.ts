@@ -16,9 +16,10 @@ const rule = (id: string, fields: Partial<NotificationRule> = {}): NotificationR
 export const events: Chapter = async (t, shared) => {
   const { engine, time } = await emptied(shared);
   const readEvents = async (id = "all") => {
-    const waiting = await engine.waitingEvents(bucket, id, 1000);
+    const waiting = await engine.waitingEvents(bucket, id, { events: 1000, bytes: 2 ** 20 });
     await engine.ackEvents(
       bucket,
+      id,
       waiting.map(({ entry }) => entry),
     );
     return waiting.map(({ event }) => event!);

@@ -92,7 +92,7 @@ test("verify and the scrub report a bucket whose schema is damaged, also if no k
 
 test("the removal of a version and its event may use the space reserve of a full disk", () => {
   const removal = { kind: "delete version", key: "key", version: "v" } as const;
-  const event = { kind: "append event", rule: "r", event: "removed" } as const;
+  const event = { kind: "append event", rules: ["r"], event: "removed" } as const;
   assert.equal(wireChange({ mutations: [removal, event] }).onlyFreesSpace, true);
   const marker = { isDeleteMarker: true, key: "key", version: "w", uploaded: 1 } as const;
   assert.equal(wireChange({ mutations: [{ kind: "put marker", marker }, event] }).onlyFreesSpace, false);
