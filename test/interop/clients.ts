@@ -16,6 +16,7 @@ const requirements = {
     duplicity: "/usr/bin/duplicity",
     "python3-boto3": "/usr/lib/python3/dist-packages/boto3/__init__.py",
   },
+  "git-annex": { git: "/usr/bin/git", "git-annex": "/usr/bin/git-annex" },
 } as const;
 
 export type ClientName = keyof typeof requirements;

@@ -1,17 +1,28 @@
-// HTTP proxy for virtual-hosted-style host names that do not resolve: forwards every request to the
-// server with the host and headers that the client signed.
+// HTTP proxy for host names that do not resolve, or that a client signs in another form than it
+// sends: forwards every request to the server with the host and headers that the client signed.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 
-/** Starts the proxy and returns its URL. */
-export async function proxyTo(t: TestContext, server: string): Promise<URL> {
+/** Starts the proxy and returns its URL. `signed` returns the headers to forward; default: unchanged. */
+export async function proxyTo(
+  t: TestContext,
+  server: string,
+  signed?: (headers: OutgoingHttpHeaders) => OutgoingHttpHeaders,
+): Promise<URL> {
   const { hostname, port } = new URL(server);
   function forward(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const { method, rawHeaders } = incoming;
+    const { method } = incoming;
+    const headers = signed?.(incoming.headers) ?? incoming.rawHeaders;
     const path = incoming.url!.replace(/^http:\/\/[^/]*/, "");
-    const forwarded = request({ hostname, port, method, path, headers: rawHeaders, agent: false });
+    const forwarded = request({ hostname, port, method, path, headers, agent: false });
     forwarded.on("error", (error) => outgoing.destroy(error));
     forwarded.on("response", (answer) => {
       outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
