@@ -1,17 +1,18 @@
 // Reads the rules of a bucket from JSON. Wrong values become NaN or are omitted, which the validation
 // in the model reports.
-
+import { isDeepStrictEqual } from "node:util";
 import type { LockCondition, LockRule } from "../../model/lock.ts";
 import type { CorsRule } from "../../model/settings/cors.ts";
-import type { LifecycleRule, NoncurrentWhen, When } from "../../model/settings/lifecycle.ts";
+import type { LifecycleRule, NoncurrentWhen, When, WithClassName } from "../../model/settings/lifecycle.ts";
 import { isFields } from "../../model/shape.ts";
 import { ConsoleError } from "../response.ts";
 
 export type JsonFields = Readonly<Record<string, unknown>>;
 
 export function parseLifecycleRule(given: JsonFields, index: number): LifecycleRule {
-  const expireNoncurrent = parseNoncurrent(given, "expireNoncurrent");
-  const transitionNoncurrent = parseNoncurrent(given, "transitionNoncurrent");
+  const expireNoncurrent = parseNoncurrent(given.expireNoncurrent);
+  const transitionNoncurrent = parseNoncurrent(given.transitionNoncurrent);
+  const transition = parseWhen(given.transition);
   const tags = pairList(given, "tags");
   return {
     id: ruleName(given, index),
@@ -19,12 +20,13 @@ export function parseLifecycleRule(given: JsonFields, index: number): LifecycleR
     prefix: optionalText(given, "prefix") ?? "",
     largerThan: optionalNumber(given, "largerThan"),
     smallerThan: optionalNumber(given, "smallerThan"),
-    expire: parseWhen(given, "expire"),
-    transition: parseWhen(given, "transition"),
+    expire: parseWhen(given.expire),
+    transition,
     abortUploadsAfter: optionalNumber(given, "abortUploadsAfter"),
     ...(tags.length > 0 && { tags }),
     ...(expireNoncurrent && { expireNoncurrent }),
     ...(transitionNoncurrent && { transitionNoncurrent }),
+    ...parseNamed(given, { transition, transitionNoncurrent }),
     ...(given.expireMarkers === true && { expireMarkers: true }),
   };
 }
@@ -87,15 +89,38 @@ export function isPair(value: unknown): value is readonly [string, string] {
   return Array.isArray(value) && value.length === 2 && value.every((text) => typeof text === "string");
 }
 
-function parseWhen(given: JsonFields, name: string): When | undefined {
-  const value = given[name];
+/** The page does not show names of classes. It sends them back, and changes only the first age. */
+function parseNamed(
+  given: JsonFields,
+  { transition, transitionNoncurrent }: Pick<LifecycleRule, "transition" | "transitionNoncurrent">,
+): Pick<LifecycleRule, "namedTransitions" | "namedNoncurrent"> {
+  const namedTransitions = namedList(given.namedTransitions, parseWhen);
+  const namedNoncurrent = namedList(given.namedNoncurrent, parseNoncurrent);
+  const startsWith = (named: readonly object[], first: object | undefined) =>
+    named[0] !== undefined &&
+    isDeepStrictEqual({ ...named[0], className: undefined }, { ...first, className: undefined });
+  return {
+    ...(startsWith(namedTransitions, transition) && { namedTransitions }),
+    ...(startsWith(namedNoncurrent, transitionNoncurrent) && { namedNoncurrent }),
+  };
+}
+
+function namedList<W>(given: unknown, parse: (value: unknown) => W | undefined): readonly WithClassName<W>[] {
+  if (!Array.isArray(given)) return [];
+  return given.flatMap((value) => {
+    const when = parse(value);
+    if (when === undefined) return [];
+    return [{ ...when, className: optionalText(value as JsonFields, "className") }];
+  });
+}
+
+function parseWhen(value: unknown): When | undefined {
   if (!isFields(value)) return undefined;
   const date = optionalNumber(value, "date");
   return date === undefined ? { days: optionalNumber(value, "days") ?? Number.NaN } : { date };
 }
 
-function parseNoncurrent(given: JsonFields, name: string): NoncurrentWhen | undefined {
-  const value = given[name];
+function parseNoncurrent(value: unknown): NoncurrentWhen | undefined {
   if (!isFields(value)) return undefined;
   const keep = optionalNumber(value, "keep");
   const days = optionalNumber(value, "days") ?? Number.NaN;

@@ -6,7 +6,8 @@ import type { Position } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { LifecycleRule } from "../../model/settings/lifecycle.ts";
-import { findExpiry, findTransition, findUploadAbort } from "../../model/settings/lifecycle.ts";
+import { findExpiry, findUploadAbort } from "../../model/settings/lifecycle.ts";
+import { transitioned } from "../../model/settings/transitions.ts";
 import type { Context } from "../context.ts";
 import { createMarkers } from "../delete.ts";
 import { deleteMutations, markerMutations } from "../event-outbox.ts";
@@ -69,11 +70,11 @@ async function applyRules(
       counts.objectsExpired++;
     return;
   }
-  if (record.storageClass === "InfrequentAccess") return;
-  if ((findTransition(rules, record)?.time ?? Number.POSITIVE_INFINITY) > now) return;
+  if (transitioned(rules, record, now) === undefined) return;
   const found = await context.records.objectWithBody(bucket, key);
   if (found?.record.version !== version) return;
-  const moved: ObjectRecord = { ...found.record, storageClass: "InfrequentAccess" };
+  const moved = transitioned(rules, found.record, now);
+  if (moved === undefined) return;
   const mutations = [{ kind: "restate object", record: moved, body: found.body } as const];
   if ((await context.records.commit(bucket, { checks, mutations, protection })) === "committed")
     counts.objectsMoved++;

@@ -5,12 +5,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { VersionPosition } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import {
-  isMarkerExpired,
-  isNoncurrentExpired,
-  isNoncurrentTransitioned,
-  type LifecycleRule,
-} from "../../model/settings/lifecycle.ts";
+import { isMarkerExpired, isNoncurrentExpired, type LifecycleRule } from "../../model/settings/lifecycle.ts";
+import { transitionedNoncurrent } from "../../model/settings/transitions.ts";
 import { isDeleteMarker, type Version } from "../../model/version.ts";
 import type { Context } from "../context.ts";
 import { deleteVersionMutations } from "../event-outbox.ts";
@@ -71,8 +67,9 @@ async function applyRules(
     ...(object?.tags && { tags: object.tags }),
   };
   if (isNoncurrentExpired(rules, noncurrent, now)) return remove(context, bucket, version, counts);
-  if (object === undefined || object.storageClass === "InfrequentAccess") return;
-  if (isNoncurrentTransitioned(rules, noncurrent, now)) await transition(context, bucket, object, counts);
+  if (object === undefined) return;
+  const moved = transitionedNoncurrent(rules, object, noncurrent, now);
+  if (moved !== undefined) await transition(context, bucket, { version: object, record: moved }, counts);
 }
 
 async function remove(
@@ -95,12 +92,11 @@ async function remove(
 async function transition(
   context: Context,
   bucketName: string,
-  version: ObjectRecord,
+  { version, record }: { readonly version: ObjectRecord; readonly record: ObjectRecord },
   counts: LifecycleCounts,
 ): Promise<void> {
   const stored = await context.records.version(bucketName, version.key, version.version);
   if (stored?.body === undefined) return;
-  const record: ObjectRecord = { ...version, storageClass: "InfrequentAccess" };
   const outcome = await context.records.commit(bucketName, {
     checks: [{ kind: "version", version }],
     mutations: [{ kind: "restate object", record, body: stored.body }],

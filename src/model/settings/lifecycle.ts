@@ -18,12 +18,19 @@ export interface LifecycleRule {
   readonly expire?: When | undefined;
   /** When objects transition to InfrequentAccess. */
   readonly transition?: When | undefined;
+  /**
+   * All transitions of current objects by the client's names, the earliest first. Only if there are
+   * several, or one to a class by another name.
+   */
+  readonly namedTransitions?: readonly WithClassName<When>[] | undefined;
   /** Tags that an object must have, all of them. */
   readonly tags?: readonly (readonly [string, string])[] | undefined;
   /** When noncurrent versions are removed. */
   readonly expireNoncurrent?: NoncurrentWhen | undefined;
   /** When noncurrent versions transition to InfrequentAccess. */
   readonly transitionNoncurrent?: NoncurrentWhen | undefined;
+  /** As `namedTransitions`, of noncurrent versions. */
+  readonly namedNoncurrent?: readonly WithClassName<NoncurrentWhen>[] | undefined;
   /** Whether a delete marker without older versions is removed. */
   readonly expireMarkers?: true | undefined;
   /** Number of days after which an upload is aborted. */
@@ -38,6 +45,12 @@ export interface NoncurrentWhen {
   /** Number of newest noncurrent versions of each key that are kept anyway. */
   readonly keep?: number | undefined;
 }
+
+/** @example { days: 90, className: "GLACIER" } */
+export type WithClassName<W> = W & {
+  /** Undefined: InfrequentAccess by its own name. */
+  readonly className?: string | undefined;
+};
 
 /** The rule that is in force in every bucket. S3 clients see only rules that were set. */
 const defaultLifecycle: readonly LifecycleRule[] = [
@@ -55,7 +68,7 @@ export function shownLifecycle(set: readonly LifecycleRule[] | undefined): Shown
   return { rules: set ?? defaultLifecycle, isDefault: set === undefined };
 }
 
-type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded" | "tags">;
+export type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded" | "tags">;
 
 /** A version that is not current. Delete markers have no size. */
 export interface NoncurrentVersion {
@@ -106,16 +119,7 @@ export function isNoncurrentExpired(
   return rules.some((rule) => isNoncurrentDue(rule, rule.expireNoncurrent, version, now));
 }
 
-/** Whether a rule transitions the noncurrent version to InfrequentAccess now. */
-export function isNoncurrentTransitioned(
-  rules: readonly LifecycleRule[],
-  version: NoncurrentVersion,
-  now: number,
-): boolean {
-  return rules.some((rule) => isNoncurrentDue(rule, rule.transitionNoncurrent, version, now));
-}
-
-function isNoncurrentDue(
+export function isNoncurrentDue(
   rule: LifecycleRule,
   when: NoncurrentWhen | undefined,
   { key, size = 0, tags, until, newer }: NoncurrentVersion,
@@ -136,9 +140,7 @@ export function isMarkerExpired(
     const { isEnabled, prefix, tags, expireMarkers, expire } = rule;
     if (!isEnabled || tags !== undefined || !key.startsWith(prefix)) return false;
     if (expireMarkers === true) return true;
-    const time =
-      expire && ("date" in expire ? expire.date : nextMidnight(uploaded + expire.days * dayMilliseconds));
-    return time !== undefined && time <= now;
+    return expire !== undefined && timeOf(expire, { uploaded }) <= now;
   });
 }
 
@@ -150,10 +152,14 @@ function earliest(
   const found = rules.flatMap((rule) => {
     const when = selectWhen(rule);
     if (when === undefined || !applies(rule, object)) return [];
-    const time = "date" in when ? when.date : nextMidnight(object.uploaded + when.days * dayMilliseconds);
-    return [{ rule, time }];
+    return [{ rule, time: timeOf(when, object) }];
   });
   return pickEarliest(found);
+}
+
+/** Returns when an object reaches the age or the date. */
+export function timeOf(when: When, { uploaded }: Pick<AgedObject, "uploaded">): number {
+  return "date" in when ? when.date : nextMidnight(uploaded + when.days * dayMilliseconds);
 }
 
 function pickEarliest(found: readonly Expiry[]): Expiry | undefined {

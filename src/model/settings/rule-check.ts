@@ -62,6 +62,7 @@ export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
     }
     if (expire !== undefined) checkWhen("expire", expire, report);
     if (transition !== undefined) checkWhen("transition", transition, report);
+    checkNamedTransitions(rule, report);
     if (abortUploadsAfter !== undefined) checkDays("abortUploadsAfter", abortUploadsAfter, report);
     checkNoncurrent(rule, report);
     checkTagFilter(rule, report);
@@ -72,11 +73,36 @@ export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
   });
 }
 
+/** More than S3 has classes. */
+const maxTransitions = 10;
+const namePattern = /^[A-Z_]{1,32}$/;
+
+function checkNamedTransitions(rule: LifecycleRule, report: ReportFlaw): void {
+  const { namedTransitions = [], namedNoncurrent = [] } = rule;
+  for (const when of namedTransitions) checkWhen("transition", when, report);
+  if (new Set(namedTransitions.map((when) => "days" in when)).size > 1)
+    report("transition", "request", "Found mixed 'Date' and 'Days' based Transition actions in one rule");
+  for (const [field, named] of [
+    ["transition", namedTransitions],
+    ["transitionNoncurrent", namedNoncurrent],
+  ] as const) {
+    const names = named.map(({ className }) => className);
+    const areValid = names.every((name) => name === undefined || namePattern.test(name));
+    if (named.length > maxTransitions || !areValid)
+      report(field, "malformed", `Use at most ${maxTransitions} transitions to classes of S3.`);
+    if (new Set(names).size < names.length)
+      report(field, "request", "'StorageClass' must be different for the transitions of one rule");
+  }
+}
+
 const maxKeptVersions = 100;
 
 function checkNoncurrent(rule: LifecycleRule, report: ReportFlaw): void {
-  const { expireNoncurrent, transitionNoncurrent, isBare } = rule;
-  for (const [field, age] of Object.entries({ expireNoncurrent, transitionNoncurrent })) {
+  const { expireNoncurrent, transitionNoncurrent, namedNoncurrent, isBare } = rule;
+  for (const [field, age] of [
+    ["expireNoncurrent", expireNoncurrent],
+    ...(namedNoncurrent ?? [transitionNoncurrent]).map((age) => ["transitionNoncurrent", age] as const),
+  ] as const) {
     if (age === undefined) continue;
     const { days, keep } = age;
     checkDays(field, days, report, "NoncurrentDays");

@@ -1,6 +1,6 @@
 // Reads and writes the Rule elements of a lifecycle configuration.
 import { parseIsoTime } from "../../model/iso-time.ts";
-import type { LifecycleRule, NoncurrentWhen, When } from "../../model/settings/lifecycle.ts";
+import type { LifecycleRule, NoncurrentWhen, When, WithClassName } from "../../model/settings/lifecycle.ts";
 import { childText, findChild, findChildren, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { isoTime } from "../call.ts";
@@ -13,15 +13,16 @@ export function readRule(node: XmlNode, index: number): LifecycleRule {
   const status = childText(node, "Status")?.trim();
   if (status !== "Enabled" && status !== "Disabled") throw new S3Error("MalformedXML");
   const abort = findChild(node, "AbortIncompleteMultipartUpload");
+  const expireNoncurrent = findChild(node, "NoncurrentVersionExpiration");
   return {
     id,
     isEnabled: status === "Enabled",
     ...readFilter(node),
     ...readExpiration(findChild(node, "Expiration")),
-    transition: readTransition(findChildren(node, "Transition")),
+    ...readTransitions(node),
     abortUploadsAfter: abort === undefined ? undefined : parseDays(childText(abort, "DaysAfterInitiation")),
-    expireNoncurrent: readNoncurrent(findChild(node, "NoncurrentVersionExpiration")),
-    transitionNoncurrent: readNoncurrent(readTarget(findChildren(node, "NoncurrentVersionTransition"))),
+    expireNoncurrent: expireNoncurrent && readNoncurrent(expireNoncurrent),
+    ...readNoncurrentTransitions(node),
   };
 }
 
@@ -60,23 +61,49 @@ function readExpiration(node: XmlNode | undefined): Pick<LifecycleRule, "expire"
   return hasWhen ? { expire: readWhen(node) } : {};
 }
 
-function readTransition(nodes: readonly XmlNode[]): When | undefined {
-  const node = readTarget(nodes);
-  return node === undefined ? undefined : readWhen(node);
+function readTransitions(node: XmlNode): Pick<LifecycleRule, "transition" | "namedTransitions"> {
+  const named = findChildren(node, "Transition")
+    .map((one) => ({ ...readWhen(one), className: readClassName(one) }))
+    .sort((a, b) => startOf(a) - startOf(b));
+  const [first] = named;
+  if (first === undefined) return {};
+  const { className, ...transition } = first;
+  return { transition, ...(isPlain(named) ? {} : { namedTransitions: named }) };
 }
 
-/** Returns the only transition, which must be to the only other storage class. */
-function readTarget(nodes: readonly XmlNode[]): XmlNode | undefined {
-  const [node] = nodes;
-  if (node === undefined) return undefined;
-  if (nodes.length > 1 || parseStorageClass(childText(node, "StorageClass")?.trim()) !== "InfrequentAccess") {
-    throw new S3Error("InvalidStorageClass", { message: "Objects can only be moved to STANDARD_IA." });
+function readNoncurrentTransitions(
+  node: XmlNode,
+): Pick<LifecycleRule, "transitionNoncurrent" | "namedNoncurrent"> {
+  const named = findChildren(node, "NoncurrentVersionTransition")
+    .map((one) => ({ ...readNoncurrent(one), className: readClassName(one) }))
+    .sort((a, b) => a.days - b.days);
+  const [first] = named;
+  if (first === undefined) return {};
+  const { className, ...transitionNoncurrent } = first;
+  return { transitionNoncurrent, ...(isPlain(named) ? {} : { namedNoncurrent: named }) };
+}
+
+/** Whether the rule has one transition, to STANDARD_IA. */
+function isPlain(named: readonly { readonly className: string | undefined }[]): boolean {
+  return named.length === 1 && named[0]!.className === undefined;
+}
+
+function startOf(when: When): number {
+  return "days" in when ? when.days : when.date;
+}
+
+/** Returns undefined for the class that Store has. */
+function readClassName(node: XmlNode): string | undefined {
+  const name = childText(node, "StorageClass")?.trim();
+  if (parseStorageClass(name) !== "InfrequentAccess") {
+    throw new S3Error("InvalidStorageClass", {
+      message: "Objects can be moved to STANDARD_IA and to classes that are treated as STANDARD_IA.",
+    });
   }
-  return node;
+  return name === "STANDARD_IA" ? undefined : name;
 }
 
-function readNoncurrent(node: XmlNode | undefined): NoncurrentWhen | undefined {
-  if (node === undefined) return undefined;
+function readNoncurrent(node: XmlNode): NoncurrentWhen {
   const keep = childText(node, "NewerNoncurrentVersions");
   const days = parseDays(childText(node, "NoncurrentDays"));
   return keep === undefined ? { days } : { days, keep: parseDays(keep) };
@@ -99,7 +126,7 @@ function parseSize(text: string | undefined): number | undefined {
 }
 
 export function ruleElement(rule: LifecycleRule): XmlElement {
-  const { id, isEnabled, transition, abortUploadsAfter, expireNoncurrent, transitionNoncurrent } = rule;
+  const { id, isEnabled, abortUploadsAfter, expireNoncurrent } = rule;
   return [
     "Rule",
     [
@@ -107,12 +134,9 @@ export function ruleElement(rule: LifecycleRule): XmlElement {
       filterElement(rule),
       ["Status", isEnabled ? "Enabled" : "Disabled"],
       ["Expiration", expirationElements(rule)],
-      ["Transition", transition && [whenElement(transition), infrequent]],
+      ...transitionElements(rule),
       ["NoncurrentVersionExpiration", expireNoncurrent && noncurrentElements(expireNoncurrent)],
-      [
-        "NoncurrentVersionTransition",
-        transitionNoncurrent && [...noncurrentElements(transitionNoncurrent), infrequent],
-      ],
+      ...noncurrentTransitionElements(rule),
       [
         "AbortIncompleteMultipartUpload",
         abortUploadsAfter === undefined ? undefined : [["DaysAfterInitiation", abortUploadsAfter]],
@@ -121,7 +145,26 @@ export function ruleElement(rule: LifecycleRule): XmlElement {
   ];
 }
 
-const infrequent: XmlElement = ["StorageClass", "STANDARD_IA"];
+function transitionElements({ transition, namedTransitions }: LifecycleRule): XmlElement[] {
+  const named: readonly WithClassName<When>[] =
+    namedTransitions ?? (transition === undefined ? [] : [transition]);
+  return named.map((one) => ["Transition", [whenElement(one), classElement(one)]]);
+}
+
+function noncurrentTransitionElements(rule: LifecycleRule): XmlElement[] {
+  const { transitionNoncurrent: first, namedNoncurrent } = rule;
+  const named: readonly WithClassName<NoncurrentWhen>[] =
+    namedNoncurrent ?? (first === undefined ? [] : [first]);
+  return named.map((one) => ["NoncurrentVersionTransition", [...noncurrentElements(one), classElement(one)]]);
+}
+
+function classElement({
+  className = "STANDARD_IA",
+}: {
+  readonly className?: string | undefined;
+}): XmlElement {
+  return ["StorageClass", className];
+}
 
 function filterElement({ prefix, isBare, largerThan, smallerThan, tags = [] }: LifecycleRule): XmlElement {
   if (isBare === true) return ["Prefix", prefix];

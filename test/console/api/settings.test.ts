@@ -160,3 +160,25 @@ test("lifecycle rules for tags, noncurrent versions and delete markers are saved
   const saved = await rulesOf(scene);
   assert.deepEqual([saved.lifecycle, saved.isDefaultLifecycle], [[tagged, versions], false]);
 });
+
+test("transitions that S3 clients named stay as they are while the page changes other fields", async (t) => {
+  const scene = await apiScene(t);
+  const query = { bucket, kind: "lifecycle" };
+  const rule = {
+    ...{ id: "a", isEnabled: true, prefix: "", transition: { days: 30 }, transitionNoncurrent: { days: 3 } },
+    namedTransitions: [{ days: 30 }, { days: 90, className: "GLACIER" }],
+    namedNoncurrent: [{ days: 3, className: "GLACIER" }],
+  };
+  await scene.engine.changeSettings(bucket, { lifecycle: [rule] });
+  const save = async (changes: object) => {
+    const { lifecycle, seen } = await rulesOf(scene);
+    const rules = [{ ...lifecycle[0], ...changes }];
+    await scene.get("PUT /api/rules", { query, json: { rules, seen: seen.lifecycle } });
+    return (await stored(scene)).lifecycle?.[0];
+  };
+  const renamed = await save({ prefix: "logs/" });
+  assert.deepEqual(renamed?.namedTransitions?.[1], rule.namedTransitions[1]);
+  assert.deepEqual(renamed?.namedNoncurrent, rule.namedNoncurrent);
+  const earlier = await save({ transition: { days: 10 } });
+  assert.deepEqual([earlier?.transition, earlier?.namedTransitions], [{ days: 10 }, undefined]);
+});

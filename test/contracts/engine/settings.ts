@@ -1,6 +1,7 @@
 // Engine contract: bucket settings and lifecycle rules. The test controls the clock.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { createNotificationRules } from "../../../src/events/rules.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
 import type { LifecycleRule } from "../../../src/model/settings/lifecycle.ts";
@@ -135,6 +136,40 @@ export function settings(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "blob"), sampleBytes(100_000));
     assert.equal((await contentOf(engine, "parts")).length, 70_003);
     assert.deepEqual((await engine.verify()).damages, []);
+  });
+
+  test("later transitions of a rule change the name of the storage class of objects that it moved", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, time);
+    const own = { passthrough: new Map([["class", "OWN"]]) };
+    await engine.put(bucket, "plain", sampleBytes(10));
+    await engine.put(bucket, "described", sampleBytes(10), { passthrough: new Map([["redirect", "/"]]) });
+    await engine.put(bucket, "own", sampleBytes(10), { storageClass: "InfrequentAccess", ...own });
+    const namedTransitions = [{ days: 2 }, { days: 4, className: "COLD" }, { days: 6, className: "COLDER" }];
+    const transition = { days: 2 };
+    await engine.changeSettings(bucket, { lifecycle: [rule({ transition, namedTransitions })] });
+    const seen: unknown[] = [];
+    for (let i = 0; i < 8; i++) {
+      const { objectsMoved } = await engine.sweep();
+      const record = await engine.head(bucket, "plain");
+      seen.push([objectsMoved, record?.storageClass, record?.passthrough?.get("class")]);
+      time.time += day;
+    }
+    assert.deepEqual(
+      seen.filter((entry, i) => i === 0 || !isDeepStrictEqual(entry, seen[i - 1])),
+      [
+        [0, "Standard", undefined],
+        [2, "InfrequentAccess", undefined],
+        [0, "InfrequentAccess", undefined],
+        [2, "InfrequentAccess", "COLD"],
+        [0, "InfrequentAccess", "COLD"],
+        [2, "InfrequentAccess", "COLDER"],
+        [0, "InfrequentAccess", "COLDER"],
+      ],
+    );
+    const [described, other] = [await engine.head(bucket, "described"), await engine.head(bucket, "own")];
+    assert.deepEqual(Object.fromEntries(described!.passthrough!), { redirect: "/", class: "COLDER" });
+    assert.deepEqual(Object.fromEntries(other!.passthrough!), { class: "OWN" });
   });
 
   test("a lifecycle rule can abort incomplete uploads before the default of seven days", async (t) => {

@@ -36,6 +36,16 @@ test("filters and rules on versions are returned as they were put", async (t) =>
       "move noncurrent",
     ),
     rule(
+      everything,
+      "<Transition><Days>30</Days><StorageClass>STANDARD_IA</StorageClass></Transition><Transition><Days>90</Days><StorageClass>GLACIER</StorageClass></Transition>",
+      "several",
+    ),
+    rule(
+      everything,
+      `<NoncurrentVersionTransition>${noncurrent}<StorageClass>GLACIER</StorageClass></NoncurrentVersionTransition><NoncurrentVersionTransition><NoncurrentDays>9</NoncurrentDays><StorageClass>DEEP_ARCHIVE</StorageClass></NoncurrentVersionTransition>`,
+      "several noncurrent",
+    ),
+    rule(
       "<Prefix>old/</Prefix>",
       "<Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>",
       "markers",
@@ -55,6 +65,9 @@ test("a rule that S3 does not allow is refused", async (t) => {
   const markers = "<ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker>";
   const move = (count: number, to = "STANDARD_IA") =>
     `<NoncurrentVersionTransition>${days(count)}<StorageClass>${to}</StorageClass></NoncurrentVersionTransition>`;
+  const to = (when: string, name: string) =>
+    `<Transition>${when}<StorageClass>${name}</StorageClass></Transition>`;
+  const date = "<Date>2030-01-01T00:00:00.000Z</Date>";
   const abort =
     "<AbortIncompleteMultipartUpload><DaysAfterInitiation>1</DaysAfterInitiation></AbortIncompleteMultipartUpload>";
   const tagged = `<Filter>${tag("a", "b")}</Filter>`;
@@ -66,6 +79,10 @@ test("a rule that S3 does not allow is refused", async (t) => {
     ["<Prefix/>", noncurrent(days(1) + keep(1)), "InvalidRequest"],
     [everything, move(3) + noncurrent(days(3)), "InvalidArgument"],
     [everything, move(3, "STANDARD"), "InvalidStorageClass"],
+    [everything, move(3, "COLD"), "InvalidStorageClass"],
+    [everything, move(3, "GLACIER") + move(9, "GLACIER"), "InvalidRequest"],
+    [everything, move(3) + move(0, "GLACIER"), "InvalidArgument"],
+    [everything, to("<Days>1</Days>", "GLACIER") + to(date, "DEEP_ARCHIVE"), "InvalidRequest"],
     [everything, `<Expiration><Days>1</Days>${markers}</Expiration>`, "MalformedXML"],
     [everything, `<Expiration>${markers.replace("true", "maybe")}</Expiration>`, "MalformedXML"],
     [everything, `<Expiration>${markers.replace("true", "false")}</Expiration>`, "InvalidRequest"],

@@ -170,8 +170,8 @@ function createCard({ rule, fields, changed, remove }) {
       removal.setAttribute("aria-label", `Remove ${title}`);
     },
     focus: () => controls[0]?.focus(),
-    /** @returns {Rule} */
-    rule: () => Object.fromEntries(controls.map(({ name, value }) => [name, value()])),
+    /** Fields without a control are sent back. @returns {Rule} */
+    rule: () => ({ ...rule, ...Object.fromEntries(controls.map(({ name, value }) => [name, value()])) }),
     /** @param {readonly { field?: string | undefined, message: string }[]} flaws */
     showFlaws(flaws) {
       for (const { name, showError } of controls)
