@@ -81,6 +81,7 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     const { directory, outbound, ...loaded } = message.script;
     const found = findRuntime([directory, ownFolder]);
     if (found.kind === "missing") throw new LoadError(`Script "${script}": ${found.message}`);
+    if (found.note !== undefined) log(`Script "${script}": ${found.note}`);
     const { binary, compatibilityDate } = found.runtime;
     const wall = await options.findWall(script, binary);
     const compatibility = translateCompatibility(loaded, compatibilityDate);

@@ -13,6 +13,9 @@ export interface Runtime {
   readonly compatibilityDate: string;
 }
 
+/** Compatibility date of the oldest version that has everything that a sandbox needs. */
+export const oldestDate = "2026-04-08";
+
 /** The package with the executable, by platform and architecture. */
 const platformPackages: Readonly<Record<string, string>> = {
   "linux x64": "@cloudflare/workerd-linux-64",
@@ -22,10 +25,18 @@ const platformPackages: Readonly<Record<string, string>> = {
 };
 
 export type RuntimeSearch =
-  | { readonly kind: "found"; readonly runtime: Runtime }
+  | {
+      readonly kind: "found";
+      readonly runtime: Runtime;
+      /** Why a runtime found earlier was not taken, for the log. */
+      readonly note: string | undefined;
+    }
   | { readonly kind: "missing"; readonly message: string };
 
-/** `directories` are searched in order, each with the folders above it. */
+/**
+ * `directories` are searched in order, each with the folders above it. A runtime that is too old,
+ * such as that of a project's other tools, is skipped.
+ */
 export function findRuntime(directories: readonly string[]): RuntimeSearch {
   const platform = `${process.platform} ${process.arch}`;
   const name = platformPackages[platform];
@@ -35,14 +46,23 @@ export function findRuntime(directories: readonly string[]): RuntimeSearch {
       message: `The runtime workerd does not exist for ${platform}. Use isolation = "process" here.`,
     };
   }
+  let tooOld: Runtime | undefined;
   for (const directory of directories) {
     const runtime = findIn(directory, name);
-    if (runtime !== undefined) return { kind: "found", runtime };
+    if (runtime === undefined) continue;
+    if (runtime.compatibilityDate < oldestDate) tooOld ??= runtime;
+    else return { kind: "found", runtime, note: tooOld && describeSkipped(tooOld, runtime) };
   }
-  return {
-    kind: "missing",
-    message: `A sandbox needs the runtime workerd. Run in ${directories[0]}: npm install workerd`,
-  };
+  const why = tooOld === undefined ? "A sandbox needs the runtime workerd." : `${describeTooOld(tooOld)}.`;
+  return { kind: "missing", message: `${why} Run in ${directories[0]}: npm install workerd@latest` };
+}
+
+function describeSkipped(skipped: Runtime, taken: Runtime): string {
+  return `${describeTooOld(skipped)}, so it runs in workerd ${taken.version}, which is installed with Store.`;
+}
+
+function describeTooOld({ version }: Runtime): string {
+  return `The project's workerd ${version} is older than a sandbox needs (1.${oldestDate.replaceAll("-", "")})`;
 }
 
 function findIn(directory: string, platformPackage: string): Runtime | undefined {

@@ -6,6 +6,7 @@ import { siteBinding } from "../../config/wrangler/site-names.ts";
 import type { BundleFormat, LoadedScript, ScriptModule } from "../../host/messages.ts";
 import type { TranslatedCompatibility } from "./compatibility.ts";
 import { asciiJson, type ConfigValue, embed, formatValue } from "./config-text.ts";
+import { oldestDate } from "./find-runtime.ts";
 import {
   cacheSource,
   datasetSource,
@@ -68,7 +69,7 @@ export function runtimeFiles(options: RuntimeConfigOptions): Readonly<Record<str
 const moduleKinds = { esm: "esModule", wasm: "wasm", text: "text", data: "data" } as const;
 
 /** A date that every supported version of the runtime has, for modules of Store. */
-const ownDate = "2026-01-01";
+const ownDate = oldestDate;
 
 export function runtimeConfig(options: RuntimeConfigOptions): string {
   const { script, format, modules, compatibility, sockets, heapMegabytes } = options;
