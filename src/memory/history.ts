@@ -4,7 +4,7 @@ import type { Body, ListedVersion, ObjectWithBody, StoredVersion } from "../engi
 import { compareKeys, type Key } from "../model/key.ts";
 import type { VersionPosition } from "../model/listing.ts";
 import type { Usage } from "../model/settings/quota.ts";
-import { isDeleteMarker, isVersionNamed, type Version } from "../model/version.ts";
+import { isDeleteMarker, isVersionNamed, nullVersion, type Version } from "../model/version.ts";
 import type { SortedMap } from "./sorted-map.ts";
 
 export interface HistoryEntry {
@@ -130,29 +130,64 @@ export function replaceBody(versions: VersionedObjects, replaced: ObjectWithBody
 }
 
 export function findVersion(versions: VersionedObjects, key: Key, id: string): StoredVersion | undefined {
-  return findNewest(versions, key, (version) => isVersionNamed(version, id));
+  const current = versions.objects.get(key);
+  if (current !== undefined && isVersionNamed(current.record, id))
+    return { version: current.record, body: current.body, isCurrent: true };
+  const { byId, nullEntry } = indexOf(entriesOf(versions, key));
+  const found = byId.get(id) ?? (id === nullVersion ? nullEntry : undefined);
+  if (found === undefined) return undefined;
+  const { version, body, until } = found;
+  return { version, body, isCurrent: until === Number.POSITIVE_INFINITY };
 }
 
 /** Returns the newest object written at or before the time, unless a delete marker hides it. */
 export function findObjectAt(versions: VersionedObjects, key: Key, time: number): ObjectWithBody | undefined {
-  const found = findNewest(versions, key, ({ uploaded }) => uploaded <= time);
+  const current = versions.objects.get(key);
+  if (current !== undefined && current.record.uploaded <= time) return current;
+  const entries = entriesOf(versions, key);
+  const { earliestUploads } = indexOf(entries);
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (earliestUploads[middle]! <= time) low = middle + 1;
+    else high = middle;
+  }
+  const found = entries[low - 1];
   if (found === undefined || isDeleteMarker(found.version)) return undefined;
   return { record: found.version, body: found.body! };
 }
 
-/** Returns the newest version of the key that passes the test. */
-export function findNewest(
-  versions: VersionedObjects,
-  key: Key,
-  test: (version: Version) => boolean,
-): StoredVersion | undefined {
-  const current = versions.objects.get(key);
-  if (current !== undefined && test(current.record))
-    return { version: current.record, body: current.body, isCurrent: true };
-  const found = entriesOf(versions, key).findLast(({ version }) => test(version));
-  if (found === undefined) return undefined;
-  const { version, body, until } = found;
-  return { version, body, isCurrent: until === Number.POSITIVE_INFINITY };
+export function newestVersion(versions: VersionedObjects, key: Key): Version | undefined {
+  return versions.objects.get(key)?.record ?? entriesOf(versions, key).at(-1)?.version;
+}
+
+/** Finds entries of one key without reading all of them. */
+interface EntryIndex {
+  readonly byId: ReadonlyMap<string, HistoryEntry>;
+  readonly nullEntry: HistoryEntry | undefined;
+  /** The earliest upload of each entry and those after it: in their order, also if a clock went back. */
+  readonly earliestUploads: readonly number[];
+}
+
+const indexes = new WeakMap<readonly HistoryEntry[], EntryIndex>();
+
+/** Returns the index of a list, which is made once: a change of a key makes a new list. */
+function indexOf(entries: readonly HistoryEntry[]): EntryIndex {
+  const known = indexes.get(entries);
+  if (known !== undefined) return known;
+  const earliestUploads: number[] = [];
+  let earliest = Number.POSITIVE_INFINITY;
+  for (let i = entries.length - 1; i >= 0; i--) {
+    earliest = Math.min(earliest, entries[i]!.version.uploaded);
+    earliestUploads[i] = earliest;
+  }
+  const index: EntryIndex = {
+    byId: new Map(entries.map((entry) => [entry.version.version, entry])),
+    nullEntry: entries.find(({ version }) => version.isVersioned !== true),
+    earliestUploads,
+  };
+  indexes.set(entries, index);
+  return index;
 }
 
 /** Returns all versions of a key, the newest first. */
@@ -199,8 +234,10 @@ export function allKeys({ objects, history }: VersionedObjects): Key[] {
   return [...keys].sort(compareKeys);
 }
 
+const none: readonly HistoryEntry[] = [];
+
 function entriesOf({ history }: VersionedObjects, key: Key): readonly HistoryEntry[] {
-  return history.get(key) ?? [];
+  return history.get(key) ?? none;
 }
 
 function setEntries({ history }: VersionedObjects, key: Key, entries: readonly HistoryEntry[]): void {

@@ -14,9 +14,9 @@ import { createMemoryDocuments } from "./documents.ts";
 import {
   allKeys,
   countUsage,
-  findNewest,
   findObjectAt,
   findVersion,
+  newestVersion,
   seekVersions,
   sizeOf,
   versionsOf,
@@ -86,7 +86,7 @@ export function createMemoryRecords(): Records {
       return findVersion(open(name), key, id);
     },
     async newestVersion(name, key) {
-      return findNewest(open(name), key, () => true)?.version;
+      return newestVersion(open(name), key);
     },
     async objectAt(name, key, time) {
       return findObjectAt(open(name), key, time);
