@@ -17,6 +17,11 @@ const requirements = {
     "python3-boto3": "/usr/lib/python3/dist-packages/boto3/__init__.py",
   },
   "git-annex": { git: "/usr/bin/git", "git-annex": "/usr/bin/git-annex" },
+  ruby: {
+    ruby: "/usr/bin/ruby",
+    "ruby-aws-sdk-s3": "/usr/lib/ruby/vendor_ruby/aws-sdk-s3.rb",
+    "ruby-fog-aws": "/usr/lib/ruby/vendor_ruby/fog/aws.rb",
+  },
 } as const;
 
 export type ClientName = keyof typeof requirements;
