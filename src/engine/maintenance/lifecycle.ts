@@ -76,8 +76,10 @@ async function applyRules(
   const moved = transitioned(rules, found.record, now);
   if (moved === undefined) return;
   const mutations = [{ kind: "restate object", record: moved, body: found.body } as const];
-  if ((await context.records.commit(bucket, { checks, mutations, protection })) === "committed")
-    counts.objectsMoved++;
+  // A lock or tags that were set meanwhile keep the version, but change its record.
+  const unchanged = { kind: "version", version: found.record } as const;
+  const change = { checks: [...checks, unchanged], mutations, protection };
+  if ((await context.records.commit(bucket, change)) === "committed") counts.objectsMoved++;
 }
 
 /** Returns the mutations that expire the current object. None if a lock keeps it. */
