@@ -49,6 +49,7 @@ export const framings: Readonly<Record<string, (second: string) => string>> = {
   "a hexadecimal Content-Length": (second) => `Content-Length: 0x0\r\n\r\n${second}`,
   "a Content-Length that overflows": (second) => `Content-Length: 18446744073709551616\r\n\r\n${second}`,
   "a Content-Length that contains a space": (second) => `Content-Length: 0 0\r\n\r\n${second}`,
+  "a tab after Content-Length": (second) => `Content-Length: 0\t\r\n\r\n${second}`,
   "a negative chunk": (second) => `Transfer-Encoding: chunked\r\n\r\n-1\r\n${second}`,
   "a chunk's size that starts with 0x": (second) => `Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n${second}`,
   "a chunk's size that overflows": (second) =>

@@ -31,6 +31,8 @@ const plainTarget = /^\/[\x21-\x7e]*$/;
 const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const length = /^\d{1,15}$/;
+/** Node refuses a tab after the number, so it decides. */
+const lengthWithTab = /\ncontent-length:[^\r]*\t/i;
 const keepAlive = "keep-alive";
 
 /** Headers that change how a request is read or answered. */
@@ -53,7 +55,7 @@ export function parseRequestHead(text: string): RequestHead | undefined {
   const closes = connection === "close";
   if (!byName.has("host") || (!closes && connection !== keepAlive)) return undefined;
   const declared = byName.get("content-length");
-  if (declared !== undefined && !length.test(declared)) return undefined;
+  if (declared !== undefined && (!length.test(declared) || lengthWithTab.test(text))) return undefined;
   const contentLength = declared === undefined ? undefined : Number(declared);
   return { method, target, rawHeaders, byName, contentLength, closes };
 }

@@ -40,6 +40,8 @@ const uncommon: readonly (readonly [string, string])[] = [
   ["with two lengths", lines(start, host, "Content-Length: 1", "Content-Length: 1")],
   ["with a length that is not a number", lines(start, host, "Content-Length: 1x")],
   ["with a negative length", lines(start, host, "Content-Length: -1")],
+  ["with a tab after its length", lines(start, host, "Content-Length: 1\t")],
+  ["with a tab before its length", lines(start, host, "content-length:\t1")],
   ["with an empty length", lines(start, host, "Content-Length:")],
   ["with a transfer encoding", lines(start, host, "Transfer-Encoding: chunked")],
   ["with an expectation", lines(start, host, "Expect: 100-continue")],
