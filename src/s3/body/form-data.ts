@@ -31,13 +31,14 @@ export async function readForm(
   const chunks = source[Symbol.asyncIterator]();
   const fields = new Map<string, string>();
   let fieldBytes = 0;
+  const received = receivedBytes();
   // `boundary` starts with CRLF, which the first boundary of a body lacks: add it.
-  let rest: Buffer = Buffer.from("\r\n");
+  let rest = received.append(Buffer.from("\r\n"));
   const readMore = async () => {
     const { done, value } = await chunks.next();
     if (done === true) return false;
     share.resize(fieldBytes + rest.length + value.length);
-    rest = Buffer.concat([rest, value]);
+    rest = received.append(value);
     return true;
   };
   const readUntil = async (mark: Buffer | string) => {
@@ -45,7 +46,7 @@ export async function readForm(
       const at = rest.indexOf(mark, from);
       if (at !== -1 && at <= maxFieldBytes) {
         const before = rest.subarray(0, at);
-        rest = rest.subarray(at + mark.length);
+        rest = received.drop(at + mark.length);
         return before;
       }
       if (rest.length > maxFieldBytes)
@@ -71,6 +72,33 @@ export async function readForm(
     if (fieldBytes > maxFieldBytes) throw new S3Error("MaxMessageLengthExceeded");
     fields.set(head.name, value.toString("utf8"));
   }
+}
+
+/**
+ * Received bytes that are not read yet. The memory doubles when it is full, so that a body in chunks
+ * of one byte is copied a few times, not once for each chunk.
+ */
+function receivedBytes() {
+  let memory = Buffer.allocUnsafe(1024);
+  let [start, end] = [0, 0];
+  const rest = () => memory.subarray(start, end);
+  return {
+    append(bytes: Uint8Array): Buffer {
+      if (end + bytes.length > memory.length) {
+        const larger = Buffer.allocUnsafe(2 * (end - start + bytes.length));
+        end = memory.copy(larger, 0, start, end);
+        start = 0;
+        memory = larger;
+      }
+      memory.set(bytes, end);
+      end += bytes.length;
+      return rest();
+    },
+    drop(count: number): Buffer {
+      start += count;
+      return rest();
+    },
+  };
 }
 
 function noFile(): S3Error {
