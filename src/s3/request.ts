@@ -73,9 +73,23 @@ export function withMovedHeaders(request: S3Request): S3Request {
   return { ...request, header, http: { ...http, header, rawHeaders } };
 }
 
+/** Parameters of a request. Each is decoded, encoded and sorted before the signature is checked. */
+export const maxParameters = 1000;
+
+/** Splits a query or form; undefined if it has too many parameters. */
+export function splitParameters(text: string): string[] | undefined {
+  const parts = text.split("&", maxParameters + 1);
+  return parts.length > maxParameters ? undefined : parts;
+}
+
 export function parseQuery(text: string): Query {
-  const pairs = text
-    .split("&")
+  const parts = splitParameters(text);
+  if (parts === undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: `The request has more than ${maxParameters} query parameters.`,
+    });
+  }
+  const pairs = parts
     .filter((pair) => pair !== "")
     .map((pair) => {
       const at = pair.indexOf("=");

@@ -1,6 +1,7 @@
 // Parses the signature of a request from the Authorization header or the query, and checks its time
 // and scope. Parsed queries are cached, since clients use a presigned URL many times.
 import { parseHttpDate } from "../../http/headers.ts";
+import { maxHeaderLines } from "../../http/server/limits.ts";
 import {
   algorithm,
   amzTime,
@@ -50,6 +51,8 @@ interface ParsedQuerySignature extends ParsedSignature {
   readonly payload: string | undefined;
 }
 
+/** Fields of the Authorization header. There are three; further ones are ignored. */
+const maxFields = 16;
 const skewMilliseconds = 15 * 60_000;
 const maxExpirySeconds = 604_800;
 
@@ -113,7 +116,7 @@ function claimInHeader(
       ? oldSignature(options)
       : new S3Error("InvalidArgument", { message: "Unsupported Authorization Type" });
   const fields = new Map(
-    match[1]!.split(",").map((field) => {
+    match[1]!.split(",", maxFields).map((field) => {
       const at = field.indexOf("=");
       return [field.slice(0, at).trim(), field.slice(at + 1).trim()] as const;
     }),
@@ -138,7 +141,7 @@ function claimInHeader(
   if (Math.abs(now - sent) > skewMilliseconds) throw tooSkewed(time, now);
   const parsed = {
     credential: credential.split("/"),
-    signedHeaders: names.split(";"),
+    signedHeaders: splitNames(names),
     signature,
     time,
     sent,
@@ -188,6 +191,11 @@ function claimInQuery(
   return toClaim("query", parsed, { payload, token }, options);
 }
 
+/** One name more than a request can have headers, so that the list is refused. */
+function splitNames(text: string): string[] {
+  return text.split(";", maxHeaderLines + 1);
+}
+
 const querySignatureCache = new WeakMap<Query, ParsedQuerySignature>();
 
 function cachedQuerySignature(query: Query): ParsedQuerySignature {
@@ -212,7 +220,7 @@ function readQueryFields(query: Query): ParsedQuerySignature {
   };
   const [expires, time] = [field("X-Amz-Expires"), field("X-Amz-Date")];
   const credential = field("X-Amz-Credential").split("/");
-  const signedHeaders = field("X-Amz-SignedHeaders").split(";");
+  const signedHeaders = splitNames(field("X-Amz-SignedHeaders"));
   const signature = field("X-Amz-Signature");
   // X-Amz-Signature is the only parameter that the signature does not cover.
   if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {

@@ -2,7 +2,7 @@
 import { sha256 } from "../../http/sigv4.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
 import { readWholePayload } from "../body/payload.ts";
-import type { S3Request } from "../request.ts";
+import { maxParameters, type S3Request, splitParameters } from "../request.ts";
 import { StsError } from "./errors.ts";
 
 export interface StsParameters {
@@ -33,7 +33,7 @@ export async function readParameters(
   const source = { length, chunks: () => http.body(), cancel: async () => {} };
   const payload = { source, share, trailers: new Map<string, string>(), bufferedBytes: () => undefined };
   const body = http.hasBody ? await readWholePayload(payload, maxBodyBytes) : Buffer.alloc(0);
-  const pairs = method === "POST" ? [...new URLSearchParams(body.toString("utf8"))] : query.pairs;
+  const pairs = method === "POST" ? parseForm(body.toString("utf8")) : query.pairs;
   const values = new Map<string, string>();
   for (const [name, value] of pairs) {
     if (values.has(name)) throw new StsError("ValidationError", "A parameter is given twice.");
@@ -49,6 +49,11 @@ export async function readParameters(
     names: () => values.keys(),
     bodyHash: sha256(body),
   };
+}
+
+function parseForm(text: string): Iterable<readonly [string, string]> {
+  if (splitParameters(text) !== undefined) return new URLSearchParams(text);
+  throw new StsError("ValidationError", `The request has more than ${maxParameters} parameters.`);
 }
 
 const unsupported =

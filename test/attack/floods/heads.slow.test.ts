@@ -1,7 +1,6 @@
 // Floods of request heads: thousands of lines without an end, a byte at a time, of a megabyte. Other
 // clients are served meanwhile, and no head takes much more memory than its bytes.
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { openTarget, type PortName, type Target } from "../target.ts";
@@ -53,8 +52,14 @@ function destroyAll({ sockets }: Crowd): void {
 }
 
 async function untilClosed({ sockets }: Crowd): Promise<void> {
-  const signal = AbortSignal.timeout(patience);
-  for (const socket of sockets) if (!socket.closed) await once(socket, "close", { signal });
+  const late = AbortSignal.timeout(patience);
+  const closed = (socket: Socket) =>
+    new Promise<void>((resolve, reject) => {
+      if (socket.closed) resolve();
+      socket.once("close", () => resolve());
+      late.addEventListener("abort", () => reject(late.reason));
+    });
+  await Promise.all(sockets.map(closed));
 }
 
 /** Heads that the server must refuse, each with its text after the first lines. */

@@ -41,6 +41,7 @@ import { maxContentTypes } from "../../../src/s3/auth/post-policy.ts";
 import { maxFieldBytes } from "../../../src/s3/body/form-data.ts";
 import { xmlLimits } from "../../../src/s3/body/xml-reader.ts";
 import { errors } from "../../../src/s3/errors.ts";
+import { maxParameters } from "../../../src/s3/request.ts";
 import { stsErrors } from "../../../src/s3/sts/errors.ts";
 import { maxBodyBytes } from "../../../src/s3/sts/parameters.ts";
 import { maxTokenLength } from "../../../src/s3/sts/web-identity.ts";
@@ -57,6 +58,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "headers that a preflight request names, with those of the CORS rules": [maxRequestedHeaders],
   },
   "S3 API": {
+    "query parameters of a request": [maxParameters],
     "keys or versions that DeleteObjects names": [limits.deleteKeys],
     "parts that CompleteMultipartUpload names": [limits.partNumber],
     "entries of a page of a listing": [limits.listEntries],
@@ -65,7 +67,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "characters in an element": [xmlLimits.text],
     "fields of a form": [maxFieldBytes],
     "content types in a field of a form, with the conditions of its policy": [maxContentTypes],
-    "parameters of a request to STS": [maxBodyBytes],
+    "parameters of a request to STS": [maxParameters, maxBodyBytes],
     "an ID token": [maxTokenLength],
     "pairs in `x-amz-tagging`": [maxPairs],
     "evaluation of policies for one key": [maxDecisionUnits],

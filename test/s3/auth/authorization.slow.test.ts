@@ -243,7 +243,7 @@ test("every operation with a missing, wrong or forged authorization is refused, 
         await refuse(`${form}: wrong secret`, signed({ key: wrongSecret }), 403, "SignatureDoesNotMatch");
         await refuse(
           `${form}: an invalid region`,
-          signed({ region: "eu.west" }),
+          signed({ region: "eu west" }),
           400,
           /^Authorization(HeaderMalformed|QueryParametersError)$/,
         );
