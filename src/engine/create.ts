@@ -125,6 +125,8 @@ export function createEngine(options: EngineOptions): Engine {
     waitingEvents: onBucket(undefined, events.waitingEvents),
     ackEvents: onBucket(undefined, events.ackEvents),
     countEvents: onBucket(undefined, events.countEvents),
+    eventUsage: onBucket(undefined, events.eventUsage),
+    dropOldestEvents: onBucket(undefined, events.dropOldestEvents),
 
     kv: createKeyValues(context, {
       get: withAction("get", objects.get),

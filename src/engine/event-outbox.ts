@@ -7,7 +7,7 @@ import { type EventName, type ObjectEvent, rulesFor } from "../model/settings/no
 import type { DeleteMarker, Version } from "../model/version.ts";
 import { expectCount, expectText, expectTime } from "./codec/validate.ts";
 import { type Context, newId } from "./context.ts";
-import type { EventCount, EventLimits, OutboxEvent } from "./outbox.ts";
+import type { EventCount, EventLimits, EventUsage, OutboxEvent } from "./outbox.ts";
 import type { Mutation } from "./records.ts";
 
 export interface Events {
@@ -17,6 +17,10 @@ export interface Events {
   ackEvents(bucket: string, rule: string, entries: readonly number[]): Promise<void>;
   /** Returns the number of undelivered events for each rule that has any. */
   countEvents(bucket: string): Promise<readonly EventCount[]>;
+  /** Returns the number and the bytes of all undelivered events of the bucket. */
+  eventUsage(bucket: string): Promise<EventUsage>;
+  /** Removes the oldest events, whichever rules wait for them. Returns how many were removed. */
+  dropOldestEvents(bucket: string, count: number): Promise<number>;
 }
 
 export interface WaitingEvent {
@@ -97,7 +101,9 @@ export function createEvents({ records }: Context): Events {
       return (await records.outboxEvents(bucket, rule, limits)).map(toWaitingEvent);
     },
     ackEvents: records.ackEvents,
-    countEvents: (bucket) => records.eventCounts(bucket),
+    countEvents: records.eventCounts,
+    eventUsage: records.eventUsage,
+    dropOldestEvents: records.dropOldestEvents,
   };
 }
 

@@ -9,6 +9,10 @@ export interface Outbox {
   ackEvents(bucket: string, rule: string, entries: readonly number[]): Promise<void>;
   /** Returns the number of undelivered events for each rule that has any. */
   eventCounts(bucket: string): Promise<readonly EventCount[]>;
+  /** Returns the number and the bytes of all undelivered events. */
+  eventUsage(bucket: string): Promise<EventUsage>;
+  /** Removes the oldest events, whichever rules wait for them. Returns how many were removed. */
+  dropOldestEvents(bucket: string, count: number): Promise<number>;
 }
 
 /**
@@ -26,6 +30,11 @@ export interface OutboxEvent {
   readonly entry: number;
   /** The event as text, or undefined if it is damaged. */
   readonly text: string | undefined;
+}
+
+export interface EventUsage {
+  readonly events: number;
+  readonly bytes: number;
 }
 
 export interface EventCount {

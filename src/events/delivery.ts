@@ -1,5 +1,4 @@
 // Delivers events: watches the notification rules of all buckets and runs a queue for each rule.
-import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { errorMessage } from "../model/errors.ts";
 import type { NotificationRule } from "../model/settings/notification.ts";
@@ -7,13 +6,13 @@ import { listIndexedBuckets } from "./bucket-index.ts";
 import { createProgress, progressName } from "./delivery-status.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { type QueueTimes, runQueue, sleep } from "./queue.ts";
+import { createRetention, type RetentionOptions } from "./retention.ts";
 import { openSecret } from "./rules.ts";
 import type { ScriptTargets, Target } from "./target.ts";
 import { createWebhook } from "./webhook.ts";
 import type { WebhookClient } from "./webhook-client.ts";
 
-export interface DelivererOptions {
-  readonly engine: Pick<Engine, "bucket" | "waitingEvents" | "ackEvents">;
+export interface DelivererOptions extends Pick<RetentionOptions, "engine" | "limits" | "onDropped"> {
   readonly documents: Documents;
   readonly secretKey: () => Uint8Array;
   readonly webhooks: WebhookClient;
@@ -27,6 +26,8 @@ export interface DelivererOptions {
 export interface DelivererTimes extends QueueTimes {
   /** Interval between reads of the rules. */
   readonly rules: number;
+  /** Interval between checks for events that are dropped. */
+  readonly retention: number;
   /** Delay after an unexpected error. */
   readonly retry: number;
   /** How long `close` waits for deliveries in flight. */
@@ -38,6 +39,7 @@ const defaultTimes: DelivererTimes = {
   firstPause: 500,
   maxPause: 5 * 60_000,
   rules: 1000,
+  retention: 10_000,
   retry: 5000,
   grace: 3000,
 };
@@ -159,10 +161,22 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   }
   const watching = watchRules();
 
+  async function watchAge(): Promise<void> {
+    const retentionLease = createLease(documents, "retention");
+    leases.set("retention", retentionLease);
+    const check = createRetention({ ...options, lease: retentionLease, now });
+    while (!closing.signal.aborted) {
+      // If the store is unavailable, the next check repeats this one.
+      await check(closing.signal).catch(() => {});
+      await sleep(times.retention, closing.signal);
+    }
+  }
+  const watchingAge = watchAge();
+
   return {
     async close() {
       closing.abort();
-      await watching;
+      await Promise.all([watching, watchingAge]);
       await Promise.all(Array.from(queues.values(), (queue) => queue.stop()));
       await Promise.all(Array.from(leases.values(), (lease) => lease.release().catch(() => {})));
     },

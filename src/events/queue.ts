@@ -49,20 +49,6 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     progress.dropped(entries.length);
   }
 
-  async function dropOld(deliveries: readonly Delivery[]): Promise<void> {
-    const { keep } = rule;
-    if (keep === undefined) return;
-    const old = deliveries.filter(({ event }) => options.now() - event.time > keep);
-    if (old.length === 0) return;
-    log(`Dropped ${old.length} events that could not be delivered within their retention time (${name}).`);
-    await engine.ackEvents(
-      bucket,
-      rule.id,
-      old.map(({ entry }) => entry),
-    );
-    progress.dropped(old.length);
-  }
-
   async function deliver(deliveries: readonly Delivery[]): Promise<void> {
     const { received, failure } = await target.deliver(deliveries);
     if (received.length > 0) {
@@ -82,8 +68,6 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     progress.failed(failure);
     // Reduce the batch, down to one event: the events before a rejected event are then delivered.
     batchSize = Math.max(1, batchSize >> 1);
-    const arrived = new Set(received);
-    await dropOld(deliveries.filter(({ entry }) => !arrived.has(entry)));
     const maxDelay = Math.min(times.firstPause * 2 ** Math.min(failures - 1, 30), times.maxPause);
     // Jitter: queues that failed at the same time must not retry at the same time.
     await sleep(maxDelay * (0.5 + Math.random() / 2), signal);

@@ -241,6 +241,15 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.eventCounts(), never);
     },
 
+    async eventUsage(name) {
+      return buckets.read(name, (queries) => queries.eventUsage(), never);
+    },
+    async dropOldestEvents(name, count) {
+      const entries = buckets.read(name, (queries) => queries.oldestEntries(count), never);
+      await commit(name, ackEventsChange(undefined, entries), []);
+      return entries.length;
+    },
+
     documents,
     async close() {
       documents.close();

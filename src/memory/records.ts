@@ -176,6 +176,13 @@ export function createMemoryRecords(): Records {
     async eventCounts(name) {
       return countByRule(open(name).outbox.map(({ rules }) => [formatRules(rules), 1]));
     },
+    async eventUsage(name) {
+      const { outbox } = open(name);
+      return { events: outbox.length, bytes: outbox.reduce((sum, { text }) => sum + text.length, 0) };
+    },
+    async dropOldestEvents(name, count) {
+      return open(name).outbox.splice(0, count).length;
+    },
     documents: createMemoryDocuments(),
     async close() {},
   };

@@ -17,7 +17,7 @@ const bucket = "photos";
 const secretKey = () => new Uint8Array(32).fill(7);
 const webhooks = createWebhookClient({ allow: ["127.0.0.1"] });
 const scripts = [{ name: "app", buckets: [bucket] }];
-const times = { poll: 5, rules: 5, firstPause: 5, maxPause: 20, retry: 5 };
+const times = { poll: 5, rules: 5, retention: 5, firstPause: 5, maxPause: 20, retry: 5 };
 
 interface Scene {
   readonly engine: Engine;
@@ -157,7 +157,7 @@ test("events that are refused and older than the retention time are dropped, cou
   const late = deliver({ now: () => Date.now() + 61_000 });
   await until(async () => (await waiting(id)) === 0, "the events are dropped");
   await late.close();
-  assert.match(log.join("\n"), /Dropped 2 events that could not be delivered/);
+  assert.match(log.join("\n"), /Dropped 2 events that waited longer/);
   assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
 });
 
@@ -280,3 +280,59 @@ test("a rule may name only a script that is bound to its bucket; a rule that is 
     [{ ...rule, prefix: "in/" }],
   );
 });
+
+test("events for a script that no longer runs are dropped when their rule no longer keeps them", async (t) => {
+  const { rules, put, deliver, log, waiting, engine } = await openScene(t);
+  const target = { kind: "script", name: "app" } as const;
+  const { rule } = await rules.add(bucket, { target, keep: 60_000 });
+  await rules.add(bucket, { id: "forever", target });
+  await put("a", "b");
+  let now = Date.now();
+  const dropped: [string, number][] = [];
+  const onDropped = (reason: string, events: number) => dropped.push([reason, events]);
+  deliver({ now: () => now, onDropped });
+  await put("c");
+  assert.equal(await waiting(rule.id), 3);
+  now += 120_000;
+  await until(async () => (await waiting(rule.id)) === 0, "old events are dropped");
+  await until(async () => dropped.length === 1, "they are counted");
+  assert.deepEqual(dropped, [["age", 3]]);
+  assert.equal(await waiting("forever"), 3);
+  assert.deepEqual(await engine.countEvents(bucket), [{ rule: "forever", count: 3 }]);
+  await until(async () => (await rules.list(bucket))[0]!.progress.dropped === 3, "the rule counts them");
+  assert.deepEqual(
+    log.filter((line) => /Dropped/.test(line)),
+    [`Dropped 3 events that waited longer than their rule keeps them (bucket "photos", rule "${rule.id}").`],
+  );
+});
+
+for (const limits of [
+  { events: 4, bytes: 2 ** 20 },
+  { events: 1000, bytes: 700 },
+]) {
+  test(`beyond ${limits.events} events or ${limits.bytes} bytes, the oldest waiting events of a bucket are dropped and reported once`, async (t) => {
+    const { rules, put, deliver, log, engine } = await openScene(t);
+    await rules.add(bucket, { id: "r", target: { kind: "script", name: "app" } });
+    let dropped = 0;
+    deliver({ limits, onDropped: (reason, events) => (dropped += reason === "limit" ? events : NaN) });
+    const keys = Array.from({ length: 20 }, (_, i) => `key ${String(i).padStart(2, "0")}`);
+    const isWithin = async () => {
+      const { events, bytes } = await engine.eventUsage(bucket);
+      return events <= limits.events && bytes <= limits.bytes;
+    };
+    await put(...keys.slice(0, 10));
+    await until(isWithin, "the limit holds");
+    await put(...keys.slice(10));
+    await until(isWithin, "the limit holds again");
+    await until(async () => dropped + (await engine.eventUsage(bucket)).events === 20, "all are counted");
+    const waiting = await engine.waitingEvents(bucket, "r", { events: 100, bytes: 2 ** 20 });
+    assert.ok(waiting.length >= 2 && waiting.length < 10);
+    assert.deepEqual(
+      waiting.map(({ event }) => event!.key),
+      keys.slice(-waiting.length),
+    );
+    const lines = log.filter((line) => /Dropped the oldest/.test(line));
+    assert.equal(lines.length, 1, lines.join("\n"));
+    assert.match(lines[0]!, /of bucket "photos": more than .* waited\. .*store bucket notify list photos$/);
+  });
+}

@@ -4,6 +4,7 @@ import { type Delivery, formatSequencer } from "../../events/message.ts";
 import type { ScriptTargets } from "../../events/target.ts";
 import { createWebhookClient, type WebhookClient } from "../../events/webhook-client.ts";
 import { isLoopback } from "../../http/loopback.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
 import { errorMessage } from "../../model/errors.ts";
 import type { Mode } from "../../script/context.ts";
 import type { NotificationMessage } from "../../script/host/messages.ts";
@@ -34,16 +35,24 @@ export function webhookClient({ options }: Invocation, mode: Mode): WebhookClien
 }
 
 export interface EventOptions {
+  readonly metrics: Metrics;
   readonly data: Data;
   readonly webhooks: WebhookClient;
   readonly server: ScriptServer | undefined;
   readonly log: (line: string) => void;
 }
 
-export function deliverEvents({ data, webhooks, server, log }: EventOptions): Deliverer {
+export function deliverEvents({ data, webhooks, server, log, metrics }: EventOptions): Deliverer {
   const { engine, documents, secretKey } = data;
   const scripts = server && scriptTargets(server);
-  return startDeliverer({ engine, documents, secretKey, webhooks, log, scripts });
+  const dropped = metrics.counter({
+    name: "store_events_dropped_total",
+    help: "Waiting events that were dropped, because of their age or a limit of their bucket.",
+    labels: ["reason"],
+  });
+  const reasons = { age: dropped("age"), limit: dropped("limit") };
+  const onDropped = (reason: keyof typeof reasons, events: number) => reasons[reason].add(events);
+  return startDeliverer({ engine, documents, secretKey, webhooks, log, scripts, onDropped });
 }
 
 function scriptTargets({ scripts }: ScriptServer): ScriptTargets {

@@ -152,7 +152,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
       }),
     );
     track(await serveBucketSockets(plan.bucketSockets, { data, log, onExchange, commonPortOptions }));
-    track(deliverEvents({ data, webhooks: plan.webhooks, server, log }));
+    track(deliverEvents({ data, webhooks: plan.webhooks, server, log, metrics: plan.metrics }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };

@@ -36,6 +36,11 @@ const queries = statements({
         FROM found JOIN store.outbox o USING (entry)
     )
     SELECT w.entry, w.event FROM b LEFT JOIN weighed w ON w.before < $4 ORDER BY w.entry`,
+  eventUsage: `SELECT count(o.entry), coalesce(sum(octet_length(o.event) + octet_length(o.rule)), 0)
+    FROM store.buckets b LEFT JOIN store.outbox o ON o.bucket = b.id WHERE b.name = $1 GROUP BY b.id`,
+  oldestEntries: `SELECT o.entry FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT entry FROM store.outbox WHERE bucket = b.id ORDER BY entry LIMIT $2
+      ) o ON true WHERE b.name = $1`,
   bucket: "SELECT id FROM store.buckets WHERE name = $1",
   eventCounts: `SELECT o.rule, o.events FROM store.buckets b LEFT JOIN LATERAL (
         SELECT rule, count(*) AS events FROM store.outbox WHERE bucket = b.id GROUP BY rule
@@ -49,6 +54,7 @@ const acknowledgements = statements({
   /** May leave an empty list, because two rules may acknowledge at once. */
   removeRule: `UPDATE store.outbox SET rule = array_to_string(array_remove(string_to_array(rule, ' '), $2), ' ')
     WHERE entry = ANY ($1::bigint[]) AND ${waits}`,
+  deleteEntries: "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
   deleteUnawaited: "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[]) AND rule = ''",
 });
 
@@ -79,6 +85,16 @@ export function createOutbox({ database, readMatches }: OutboxOptions): Outbox {
     async eventCounts(bucket) {
       const rows = await readMatches(bucket, queries.eventCounts, []);
       return countByRule(rows.map(([rules, events]) => [String(rules), Number(events)]));
+    },
+    async eventUsage(bucket) {
+      const [[events, bytes] = []] = await readMatches(bucket, queries.eventUsage, []);
+      return { events: Number(events), bytes: Number(bytes) };
+    },
+    async dropOldestEvents(bucket, count) {
+      const rows = await readMatches(bucket, queries.oldestEntries, [count]);
+      const entries = rows.map(([entry]) => Number(entry));
+      if (entries.length > 0) await database.run(acknowledgements.deleteEntries, [entries]);
+      return entries.length;
     },
   };
 }

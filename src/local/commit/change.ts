@@ -88,7 +88,7 @@ export type WireMutation =
     }
   /** Moves a body to another blob. Has no effect if no version of the key has it by the commit. */
   | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
-  /** Without a rule, which earlier versions do not send, the events are removed. */
+  /** Without a rule, the events are removed for all rules. */
   | { readonly kind: "ack events"; readonly rule: string | undefined; readonly entries: readonly number[] }
   | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
@@ -137,7 +137,7 @@ function isEvent({ kind }: Mutation): boolean {
   return kind === "append event";
 }
 
-export function ackEventsChange(rule: string, entries: readonly number[]): WireChange {
+export function ackEventsChange(rule: string | undefined, entries: readonly number[]): WireChange {
   return freeingChange({ kind: "ack events", rule, entries });
 }
 

@@ -59,6 +59,24 @@ export const outbox: Chapter = async (t, ports) => {
     },
   );
 
+  await t.test(
+    "the oldest events are removed for all rules, and the bytes of the others are counted",
+    async () => {
+      const { records } = await emptyBucket(ports);
+      assert.deepEqual(await records.eventUsage(bucket), { events: 0, bytes: 0 });
+      assert.equal(await records.dropOldestEvents(bucket, 5), 0);
+      await apply(records, tell(["one", "two"], "x".repeat(1000)), tell(["two"], "y"), tell(["one"], "z"));
+      const { events, bytes } = await records.eventUsage(bucket);
+      assert.equal(events, 3);
+      assert.ok(bytes >= 1002 && bytes < 1100, `${bytes} bytes`);
+      assert.equal(await records.dropOldestEvents(bucket, 2), 2);
+      assert.deepEqual(await outboxTexts(records, "two"), []);
+      assert.deepEqual(await outboxTexts(records, "one"), ["z"]);
+      assert.equal(await records.dropOldestEvents(bucket, 2), 1);
+      assert.deepEqual(await records.eventUsage(bucket), { events: 0, bytes: 0 });
+    },
+  );
+
   await t.test("a read ends at its limit of bytes, and returns at least one event", async () => {
     const { records } = await emptyBucket(ports);
     const text = "x".repeat(1000);
@@ -162,6 +180,8 @@ export const outbox: Chapter = async (t, ports) => {
     await assert.rejects(records.outboxEvents(bucket, "one", limits(1)), { reason: "NoSuchBucket" });
     await assert.rejects(records.ackEvents(bucket, "one", [1]), { reason: "NoSuchBucket" });
     await assert.rejects(records.eventCounts(bucket), { reason: "NoSuchBucket" });
+    await assert.rejects(records.eventUsage(bucket), { reason: "NoSuchBucket" });
+    await assert.rejects(records.dropOldestEvents(bucket, 1), { reason: "NoSuchBucket" });
     await records.createBucket(bucketRecord(bucket));
     assert.deepEqual(await outboxTexts(records, "one"), []);
   });

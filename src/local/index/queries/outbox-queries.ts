@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import {
   type EventCount,
   type EventLimits,
+  type EventUsage,
   maxRuleLists,
   type OutboxEvent,
   oldestEvents,
@@ -16,6 +17,8 @@ import { type Database, prepareArrays } from "../sqlite.ts";
 export interface OutboxQueries {
   outboxEvents(rule: string, limits: EventLimits): OutboxEvent[];
   eventCounts(): EventCount[];
+  eventUsage(): EventUsage;
+  oldestEntries(limit: number): number[];
   /** Finds damage in the next `limit` entries after `after`. `last` is undefined at the end. */
   damagedEvents(
     after: number,
@@ -75,6 +78,12 @@ export function createOutboxQueries(database: Database): OutboxQueries {
       const sql = "SELECT rule, count(*) FROM outbox GROUP BY rule";
       return countByRule(prepareArrays<[rules: string, events: number]>(database, sql).all());
     },
+    eventUsage() {
+      const sql = "SELECT count(*), coalesce(sum(octet_length(event) + octet_length(rule)), 0) FROM outbox";
+      const [events, bytes] = prepareArrays<[events: number, bytes: number]>(database, sql).get()!;
+      return { events, bytes };
+    },
+    oldestEntries: (limit) => findOldest.all(limit).map(([entry]) => entry),
     damagedEvents(after, limit) {
       const sql = "SELECT entry, event, rule FROM outbox WHERE entry > ? ORDER BY entry LIMIT ?";
       const rows = prepareArrays<readonly [entry: number, ...row: [EventRow["event"], string]]>(
