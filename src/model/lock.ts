@@ -4,6 +4,7 @@
 import { StoreError } from "./errors.ts";
 import type { Key } from "./key.ts";
 import { dayMilliseconds } from "./limits.ts";
+import { rulesForKey } from "./prefix-rules.ts";
 
 export type RetentionMode = "governance" | "compliance";
 
@@ -70,7 +71,7 @@ export function findLock(
 ): ActiveLock | undefined {
   const { retention, legalHold } = version.lock ?? {};
   if (legalHold === true) return { name: "a legal hold", until: undefined, canBypass: false };
-  for (const rule of rules ?? []) {
+  for (const rule of rulesForKey(rules ?? [], version.key)) {
     const end = ruleEnd(rule, version);
     if (end !== undefined && end > now)
       return {
@@ -84,9 +85,9 @@ export function findLock(
   return { name: `${mode} retention`, until, canBypass: mode === "governance" };
 }
 
-/** Returns the end of the rule's lock on the version. Undefined if the rule does not apply. */
-function ruleEnd({ isEnabled, prefix, condition }: LockRule, version: LockableVersion): number | undefined {
-  if (!isEnabled || !version.key.startsWith(prefix)) return undefined;
+/** Returns the end of the rule's lock on the version. Undefined if the rule is disabled. */
+function ruleEnd({ isEnabled, condition }: LockRule, version: LockableVersion): number | undefined {
+  if (!isEnabled) return undefined;
   if (condition.kind === "age") return version.uploaded + condition.seconds * 1000;
   return condition.kind === "date" ? condition.date : Number.POSITIVE_INFINITY;
 }

@@ -5,6 +5,7 @@ import type { Bucket } from "../../model/bucket.ts";
 import type { Position } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { outermostPrefixes } from "../../model/prefix-rules.ts";
 import type { LifecycleRule } from "../../model/settings/lifecycle.ts";
 import { findExpiry, findUploadAbort } from "../../model/settings/lifecycle.ts";
 import { transitioned } from "../../model/settings/transitions.ts";
@@ -16,7 +17,7 @@ import { everyUpload } from "../uploads/listing.ts";
 import { abort } from "../uploads/uploads.ts";
 import { requireBucket } from "../write-path.ts";
 import type { SweepReport } from "./reports.ts";
-import { outermost, runVersionRules } from "./version-rules.ts";
+import { entriesPerTurn, runVersionRules } from "./version-rules.ts";
 
 export type LifecycleCounts = {
   -readonly [name in
@@ -43,7 +44,7 @@ export async function runLifecycle(context: Context, bucket: string, counts: Lif
   if (rules.some(({ abortUploadsAfter }) => abortUploadsAfter !== undefined)) {
     await abortOldUploads(context, bucket, rules, counts);
   }
-  for (const prefix of outermost(rules.filter(({ expire, transition }) => expire ?? transition))) {
+  for (const prefix of outermostPrefixes(rules.filter(({ expire, transition }) => expire ?? transition))) {
     for await (const record of everyObject(context, bucket, prefix)) {
       await applyRules(context, bucket, rules, record, counts);
     }
@@ -117,9 +118,11 @@ async function* everyObject(context: Context, bucket: string, prefix: string): A
       limit: 1000,
       metadataBytes: Number.POSITIVE_INFINITY,
     });
-    for (const entry of page.entries) if ("record" in entry) yield entry.record;
+    for (const [i, entry] of page.entries.entries()) {
+      // Let pending requests run: many rules may apply to each object.
+      if (i % entriesPerTurn === 0) await nextTurn();
+      if ("record" in entry) yield entry.record;
+    }
     after = page.next;
-    // Let pending requests run between pages.
-    await nextTurn();
   } while (after !== undefined);
 }

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { VersionPosition } from "../../model/listing.ts";
 import { findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { outermostPrefixes } from "../../model/prefix-rules.ts";
 import { isMarkerExpired, isNoncurrentExpired, type LifecycleRule } from "../../model/settings/lifecycle.ts";
 import { transitionedNoncurrent } from "../../model/settings/transitions.ts";
 import { isDeleteMarker, type Version } from "../../model/version.ts";
@@ -13,6 +14,9 @@ import { deleteVersionMutations } from "../event-outbox.ts";
 import type { ListedVersion } from "../records.ts";
 import { requireBucket } from "../write-path.ts";
 import type { LifecycleCounts } from "./lifecycle.ts";
+
+/** Objects or versions that are evaluated in one turn of the event loop. */
+export const entriesPerTurn = 64;
 
 export async function runVersionRules(
   context: Context,
@@ -24,17 +28,11 @@ export async function runVersionRules(
     ({ expireNoncurrent, transitionNoncurrent, expireMarkers, expire }) =>
       expireNoncurrent ?? transitionNoncurrent ?? expireMarkers ?? expire,
   );
-  for (const prefix of outermost(relevant)) {
+  for (const prefix of outermostPrefixes(relevant)) {
     for await (const entry of everyVersion(context, bucket, prefix)) {
       await applyRules(context, bucket, relevant, entry, counts);
     }
   }
-}
-
-/** Returns the shortest prefixes that cover all rules. None of them starts with another. */
-export function outermost(rules: readonly LifecycleRule[]): string[] {
-  const prefixes = [...new Set(rules.map(({ prefix }) => prefix))];
-  return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));
 }
 
 interface VersionEntry extends ListedVersion {
@@ -111,7 +109,9 @@ async function* everyVersion(context: Context, bucket: string, prefix: string): 
   let after: VersionPosition | undefined;
   do {
     const page = await context.records.versions(bucket, { prefix, delimiter: "", limit: 1000, after });
-    for (const entry of page.entries) {
+    for (const [i, entry] of page.entries.entries()) {
+      // Let pending requests run: many rules may apply to each version.
+      if (i % entriesPerTurn === 0) await nextTurn();
       if (!("record" in entry)) continue;
       const isSameKey = pending?.version.key === entry.record.version.key;
       if (pending !== undefined) yield isSameKey ? { ...pending, isOnly: false } : pending;
@@ -119,8 +119,6 @@ async function* everyVersion(context: Context, bucket: string, prefix: string): 
       pending = { ...entry.record, newer, isOnly: !isSameKey };
     }
     after = page.next;
-    // Let pending requests run between pages.
-    await nextTurn();
   } while (after !== undefined);
   if (pending !== undefined) yield pending;
 }

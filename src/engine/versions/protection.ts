@@ -4,6 +4,7 @@ import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
 import { type ActiveLock, defaultRetention, describeLock, findLock } from "../../model/lock.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { rulesForKey } from "../../model/prefix-rules.ts";
 import type { Context } from "../context.ts";
 import type { Check } from "../records.ts";
 
@@ -26,8 +27,8 @@ export async function lockedObjectChecks(
   key: Key,
 ): Promise<readonly Check[]> {
   const { lockRules, versioning } = settings;
-  if (versioning === "on" || !lockRules?.some((rule) => rule.isEnabled && key.startsWith(rule.prefix)))
-    return [];
+  const isUnderRule = rulesForKey(lockRules ?? [], key).some(({ isEnabled }) => isEnabled);
+  if (versioning === "on" || !isUnderRule) return [];
   const record = await context.records.object(name, key);
   const lock = record && findLock(record, lockRules, context.now());
   if (lock !== undefined) throw lockedError(lock);

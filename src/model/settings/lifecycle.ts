@@ -4,6 +4,7 @@
 import type { Key } from "../key.ts";
 import { dayMilliseconds } from "../limits.ts";
 import type { ObjectRecord } from "../object.ts";
+import { rulesForKey } from "../prefix-rules.ts";
 import type { Tags } from "../tags.ts";
 import type { UploadRecord } from "../upload.ts";
 
@@ -102,9 +103,9 @@ export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,
 ): Expiry | undefined {
-  const found = rules.flatMap((rule) => {
-    const { isEnabled, prefix, abortUploadsAfter: days } = rule;
-    if (!isEnabled || days === undefined || !upload.key.startsWith(prefix)) return [];
+  const found = rulesForKey(rules, upload.key).flatMap((rule) => {
+    const { isEnabled, abortUploadsAfter: days } = rule;
+    if (!isEnabled || days === undefined) return [];
     return [{ rule, time: nextMidnight(upload.created + days * dayMilliseconds) }];
   });
   return pickEarliest(found);
@@ -116,17 +117,20 @@ export function isNoncurrentExpired(
   version: NoncurrentVersion,
   now: number,
 ): boolean {
-  return rules.some((rule) => isNoncurrentDue(rule, rule.expireNoncurrent, version, now));
+  return rulesForKey(rules, version.key).some((rule) =>
+    isNoncurrentDue(rule, rule.expireNoncurrent, version, now),
+  );
 }
 
+/** Whether the rule, which is for the key of the version, applies to it now. */
 export function isNoncurrentDue(
   rule: LifecycleRule,
   when: NoncurrentWhen | undefined,
-  { key, size = 0, tags, until, newer }: NoncurrentVersion,
+  { size = 0, tags, until, newer }: NoncurrentVersion,
   now: number,
 ): boolean {
   if (when === undefined || newer < (when.keep ?? 0)) return false;
-  if (!applies(rule, { key, size, uploaded: until, ...(tags && { tags }) })) return false;
+  if (!applies(rule, { size, ...(tags && { tags }) })) return false;
   return nextMidnight(until + when.days * dayMilliseconds) <= now;
 }
 
@@ -136,9 +140,9 @@ export function isMarkerExpired(
   { key, uploaded }: Pick<ObjectRecord, "key" | "uploaded">,
   now: number,
 ): boolean {
-  return rules.some((rule) => {
-    const { isEnabled, prefix, tags, expireMarkers, expire } = rule;
-    if (!isEnabled || tags !== undefined || !key.startsWith(prefix)) return false;
+  return rulesForKey(rules, key).some((rule) => {
+    const { isEnabled, tags, expireMarkers, expire } = rule;
+    if (!isEnabled || tags !== undefined) return false;
     if (expireMarkers === true) return true;
     return expire !== undefined && timeOf(expire, { uploaded }) <= now;
   });
@@ -149,7 +153,7 @@ function earliest(
   object: AgedObject,
   selectWhen: (rule: LifecycleRule) => When | undefined,
 ): Expiry | undefined {
-  const found = rules.flatMap((rule) => {
+  const found = rulesForKey(rules, object.key).flatMap((rule) => {
     const when = selectWhen(rule);
     if (when === undefined || !applies(rule, object)) return [];
     return [{ rule, time: timeOf(when, object) }];
@@ -169,9 +173,10 @@ function pickEarliest(found: readonly Expiry[]): Expiry | undefined {
   );
 }
 
-function applies(rule: LifecycleRule, { key, size, tags }: AgedObject): boolean {
-  const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
-  if (!isEnabled || !key.startsWith(prefix) || size <= largerThan || size >= smallerThan) return false;
+/** Whether a rule for the object's key applies to it. */
+function applies(rule: LifecycleRule, { size, tags }: Pick<AgedObject, "size" | "tags">): boolean {
+  const { isEnabled, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
+  if (!isEnabled || size <= largerThan || size >= smallerThan) return false;
   return (rule.tags ?? []).every(([name, value]) => tags?.get(name) === value);
 }
 

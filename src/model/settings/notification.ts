@@ -1,6 +1,7 @@
 // Notification rules and events of a bucket's objects. Events have S3's names, so that receivers
 // written for S3 understand them.
 import type { Key } from "../key.ts";
+import { rulesForKey } from "../prefix-rules.ts";
 
 export const eventNames = [
   "s3:ObjectCreated:Put",
@@ -55,11 +56,8 @@ export function rulesFor(
   name: EventName,
   key: Key,
 ): readonly NotificationRule[] {
-  return rules.filter(
-    ({ events, prefix, suffix }) =>
-      events.some((pattern) => matchesPattern(pattern, name)) &&
-      key.startsWith(prefix) &&
-      key.endsWith(suffix),
+  return rulesForKey(rules, key).filter(
+    ({ events, suffix }) => events.some((pattern) => matchesPattern(pattern, name)) && key.endsWith(suffix),
   );
 }
 

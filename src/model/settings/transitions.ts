@@ -1,6 +1,7 @@
 // What transitions make of an object. Store has one class to move to; the rule of an S3 client may
 // name several, such as STANDARD_IA after 30 days and GLACIER after 90, of which the name is kept.
 import type { ObjectRecord } from "../object.ts";
+import { rulesForKey } from "../prefix-rules.ts";
 import {
   findTransition,
   isNoncurrentDue,
@@ -28,7 +29,9 @@ export function transitionedNoncurrent(
   version: NoncurrentVersion,
   now: number,
 ): ObjectRecord | undefined {
-  const rule = rules.find((one) => isNoncurrentDue(one, one.transitionNoncurrent, version, now));
+  const rule = rulesForKey(rules, version.key).find((one) =>
+    isNoncurrentDue(one, one.transitionNoncurrent, version, now),
+  );
   return rule && moved(object, rule.namedNoncurrent, (when) => isNoncurrentDue(rule, when, version, now));
 }
 

@@ -15,7 +15,7 @@ function withDocument(method: string, path: string, query: Raw["query"], text: s
   return { method, path, headers, body, ...(query === undefined ? {} : { query }) };
 }
 
-function deletion(bucket: string, object: (index: number) => string): Raw {
+export function deletion(bucket: string, object: (index: number) => string): Raw {
   const objects = many(most, (i) => `<Object>${object(i)}</Object>`).join("");
   return withDocument(
     "POST",

@@ -1,7 +1,8 @@
 // What the work proof is played on: the server of the overload proof with stored data of every kind
 // that requests can be multiplied with, and callers that have no right but the one they need.
 import assert from "node:assert/strict";
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { encodeText } from "../../../src/http/sigv4.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../../s3/raw.ts";
 import type { Key } from "../../s3/scene.ts";
@@ -26,6 +27,8 @@ export interface WorkStage {
   call(raw: Raw): Promise<RawAnswer>;
   /** Sends one request for each number below `count`, as the owner, several at a time. */
   fill(count: number, raw: (index: number) => Raw): Promise<void>;
+  /** Sends a request once; it must succeed. */
+  send(asked: RepeatedRequest): Promise<void>;
   /** Creates a key with these grants only, such as "versions:delete". */
   keyWith(...grants: readonly string[]): Promise<Signer>;
   /** Signs in to the console with a role on one bucket, such as "versions:viewer". */
@@ -53,6 +56,10 @@ export function openWorkStage(scene: OverloadScene, stored: number): WorkStage {
         while (next < count) await call(raw(next++));
       };
       await Promise.all(Array.from({ length: filledAtOnce }, lane));
+    },
+    async send(asked) {
+      const { status, text } = await sendOnce(asked);
+      assert.ok(status < 300, `${asked.method} ${asked.path}: ${status} ${text}`);
     },
     async keyWith(...grants) {
       const options = grants.flatMap((grant) => ["--grant", grant]);
@@ -90,18 +97,18 @@ export function queryText(query: readonly (readonly [string, string])[]): string
   return query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
 }
 
-function signedInCookie(port: number, headers: Record<string, string>, token: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asked = request(
-      { host: "127.0.0.1", port, method: "POST", path: "/api/session", headers },
-      (answer) => {
-        answer.resume();
-        const [cookie] = answer.headers["set-cookie"] ?? [];
-        if (cookie !== undefined) resolve(cookie.split(";")[0]!);
-        else reject(new Error(`Signing in to the console was answered with ${answer.statusCode}.`));
-      },
-    );
-    asked.on("error", reject);
-    asked.end(JSON.stringify({ token }));
-  });
+async function signedInCookie(port: number, headers: Record<string, string>, token: string): Promise<string> {
+  const asked = { port, method: "POST", path: "/api/session", headers, body: JSON.stringify({ token }) };
+  const { status, cookie } = await sendOnce(asked);
+  assert.ok(cookie !== undefined, `Signing in to the console was answered with ${status}.`);
+  return cookie.split(";")[0]!;
+}
+
+async function sendOnce({ port, method, path, headers = {}, body }: RepeatedRequest) {
+  const asked = request({ host: "127.0.0.1", port, method, path, headers });
+  asked.end(body, "latin1");
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  let text = "";
+  for await (const chunk of answer.setEncoding("utf8")) text += chunk;
+  return { status: answer.statusCode!, text, cookie: answer.headers["set-cookie"]?.[0] };
 }

@@ -10,6 +10,7 @@ import type { Budget, Figures, Proof } from "../proof.ts";
 import { anonymousCases } from "./anonymous-cases.ts";
 import { consoleCases } from "./console-cases.ts";
 import { keyCases } from "./key-cases.ts";
+import { settingsCases } from "./settings-cases.ts";
 import { openWorkStage, type WorkCase } from "./stage.ts";
 
 export interface WorkScale {
@@ -23,7 +24,7 @@ const longWork: WorkScale = { aloneMilliseconds: 20_000, togetherMilliseconds: 6
 export const shortWork: WorkScale = { aloneMilliseconds: 1000, togetherMilliseconds: 5000, stored: 300 };
 
 /** In this order, because later cases use what earlier ones have stored. */
-const cases: readonly WorkCase[] = [...anonymousCases, ...keyCases, ...consoleCases];
+const cases: readonly WorkCase[] = [...anonymousCases, ...keyCases, ...consoleCases, ...settingsCases];
 const concurrentRequests = 4;
 const descriptors = 4096;
 /** Time between two probes of all ports. */
