@@ -82,13 +82,15 @@ export interface BundlerOptions {
   readonly nodeEnv?: "development" | "production" | undefined;
   /** Return type of setTimeout and setInterval. Default: Timeout objects of Node. */
   readonly timers?: "numbers" | "objects" | undefined;
+  /** JSON text of the manifest of a Workers Site. Default: an empty one. */
+  readonly siteManifest?: string | undefined;
   /** What runs the bundle. For workerd, `packages` and `timers` have no effect. Default: process. */
   readonly target?: "process" | "workerd" | undefined;
 }
 
 export function createBundler(options: BundlerOptions): Bundler {
   const { main, directory, target = "process" } = options;
-  const embedded = target === "workerd" ? createEmbeddedModules() : undefined;
+  const embedded = target === "workerd" ? createEmbeddedModules(options.siteManifest) : undefined;
   let build: Promise<BuildContext> | undefined;
 
   return {
@@ -201,8 +203,9 @@ function openContext(
 
 function processOptions({
   packages,
-}: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
-  const plugins = [webAssembly(), binaryFiles(), platformModules, siteModule];
+  siteManifest,
+}: Pick<BundlerOptions, "packages" | "siteManifest">): BuildOptions & { plugins: Plugin[] } {
+  const plugins = [webAssembly(), binaryFiles(), platformModules, siteModule(siteManifest)];
   const output: BuildOptions = { target: "node20", sourcemap: "inline", banner: { js: banner } };
   if (packages !== "workers") return { ...output, platform: "node", plugins };
   return { ...output, ...workersResolution, plugins: [...plugins, nodeModules] };

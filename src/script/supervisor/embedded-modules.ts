@@ -45,7 +45,7 @@ const mainName = "script.js";
 const languageVersion = "es2024";
 const embeddedPrefix = "store-embedded:";
 
-export function createEmbeddedModules(): EmbeddedModules {
+export function createEmbeddedModules(siteManifest?: string): EmbeddedModules {
   const modulesByName = new Map<string, BundleModule>();
 
   const format: FormatModule = ({ path, kind, bytes }) => {
@@ -65,7 +65,7 @@ export function createEmbeddedModules(): EmbeddedModules {
         webAssembly(format),
         binaryFiles(format),
         embeddedImports,
-        siteModule,
+        siteModule(siteManifest),
         requiredNodeModules,
         runtimeModules,
       ],

@@ -5,10 +5,12 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/l
 import type { UpgradeHandler } from "../../http/upgrade.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { inspectAssets } from "../assets/inspect-assets.ts";
+import { withSiteManifest } from "../assets/site-manifest.ts";
 import type { EntryPoint } from "../bindings.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
 import { runtimeBehaviour } from "../config/runtime-flags.ts";
+import { siteManifestName } from "../config/wrangler/site-names.ts";
 import type { Mode } from "../context.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
@@ -82,7 +84,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   let polling: NodeJS.Timeout | undefined;
 
   async function run(): Promise<void> {
-    const next = await options.read();
+    const { config: next, folders } = await withSiteManifest(await options.read(), location);
     if (next.name !== name) {
       throw new Error(
         `Script "${name}" was renamed to "${next.name}": restart the server to use the new name.`,
@@ -91,7 +93,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const values = await secrets.values(name);
     const built = await (await bundlerFor(next))?.build();
     inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
-    watch?.files([next.file, ...next.watched, ...inputs]);
+    watch?.files([next.file, ...next.watched, ...inputs], folders);
     if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
     const called = next.isolation === "sandbox" ? boundEntryPoints(name, options.allScripts()) : [];
     await pool.run({
@@ -266,11 +268,13 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
 function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): BundlerOptions {
   const { directory, bundling } = config;
   const { platform, timers } = runtimeBehaviour(config);
+  const manifest = config.vars[siteManifestName];
   return {
     ...{ main, directory, bundling },
     packages: platform === "workers" ? "workers" : "node",
     nodeEnv: mode === "dev" ? "development" : "production",
     timers,
+    siteManifest: typeof manifest === "string" ? manifest : undefined,
     target: config.isolation === "sandbox" ? "workerd" : "process",
   };
 }

@@ -4,8 +4,8 @@ import { type FSWatcher, watch } from "node:fs";
 import { dirname } from "node:path";
 
 export interface FileWatch {
-  /** Watches exactly these files from now on. */
-  files(files: readonly string[]): void;
+  /** Watches exactly these files, and all files directly in these folders, from now on. */
+  files(files: readonly string[], folders?: readonly string[]): void;
   /** Watches all files in these files' folders: a missing module may get any name. */
   watchSiblings(files: readonly string[]): void;
   close(): void;
@@ -18,10 +18,12 @@ export function watchFiles(onChange: () => void): FileWatch {
   const watchers = new Map<string, FSWatcher>();
   /** Undefined when every file in the folders is watched. */
   let watchedFiles: Set<string> | undefined;
+  let wholeFolders: ReadonlySet<string> = new Set();
   let timer: NodeJS.Timeout | undefined;
 
   function onEvent(directory: string, file: string | null): void {
-    if (file !== null && watchedFiles?.has(`${directory}/${file}`) === false) return;
+    const isOther = watchedFiles?.has(`${directory}/${file}`) === false && !wholeFolders.has(directory);
+    if (file !== null && isOther) return;
     clearTimeout(timer);
     timer = setTimeout(onChange, quietMilliseconds);
   }
@@ -37,7 +39,7 @@ export function watchFiles(onChange: () => void): FileWatch {
   }
 
   function watchFolders(files: readonly string[]): void {
-    const directories = new Set(files.map((file) => dirname(file)));
+    const directories = new Set([...files.map((file) => dirname(file)), ...wholeFolders]);
     for (const [directory, watcher] of watchers) {
       if (directories.has(directory)) continue;
       watcher.close();
@@ -47,8 +49,9 @@ export function watchFiles(onChange: () => void): FileWatch {
   }
 
   return {
-    files(files) {
+    files(files, folders = []) {
       watchedFiles = new Set(files);
+      wholeFolders = new Set(folders);
       watchFolders(files);
     },
     watchSiblings(files) {

@@ -1,7 +1,10 @@
 // Workers Sites: a script reads the files of a folder through a namespace and an imported manifest.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openScene, type Scene } from "../scene.ts";
+import { processTier, sandboxTier } from "../tier.ts";
 
 const head = 'name = "site"\nmain = "src/index.js"\ncompatibility_date = "2026-01-01"\n';
 const site = '[site]\nbucket = "./public"\n';
@@ -18,12 +21,16 @@ const lookUp = `async function serve(request, files, manifest) {
 
 async function openSite(t: Pick<TestContext, "after">, source: string, config = head + site): Promise<Scene> {
   const scene = await openScene(t);
+  await writeSite(scene, source, config);
+  return scene;
+}
+
+async function writeSite(scene: Scene, source: string, config = head + site): Promise<void> {
   await scene.write("src/index.js", source);
   await scene.write("wrangler.toml", config);
   await scene.write("public/style.css", "body {}");
   await scene.write("public/deep/ä b.json", '{"a":1}');
   await scene.write("public/page.html", "page");
-  return scene;
 }
 
 test("a script in the module syntax can read the files of its site, no other files, and cannot write", async (t) => {
@@ -52,6 +59,53 @@ export default {
   const refused = await ask({ path: "/a", method: "PUT", body: "b" });
   assert.match(refused.text, /TypeError: env\.__STATIC_CONTENT only reads/);
 });
+
+const nameLookUp = `import manifest from "__STATIC_CONTENT_MANIFEST";
+export default {
+  async fetch(request, env) {
+    const name = decodeURIComponent(new URL(request.url).pathname.slice(1));
+    return name === "" ? new Response(manifest) : new Response(await env.__STATIC_CONTENT.get(name));
+  },
+};
+`;
+
+for (const { suffix, needs, open } of [processTier, sandboxTier]) {
+  test(
+    `the manifest has a name with a hash for each file of a site, and the names can be read${suffix}`,
+    needs,
+    async (t) => {
+      const scene = await open(t);
+      await writeSite(scene, nameLookUp);
+      await scene.write("public/app.0123456789.js", "bundled");
+      await scene.write("public/LICENSE", "license");
+      const server = await scene.start("dev", { configs: [join(scene.directory, "wrangler.toml")] });
+      const names = async () => JSON.parse((await server.ask("/")).text) as Record<string, string>;
+      const manifest = await names();
+      const hash = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 10);
+      assert.deepEqual(manifest, {
+        LICENSE: `LICENSE.${hash("license")}`,
+        "app.0123456789.js": `app.0123456789.${hash("bundled")}.js`,
+        "deep/ä b.json": `deep/ä b.${hash('{"a":1}')}.json`,
+        "page.html": `page.${hash("page")}.html`,
+        "style.css": `style.${hash("body {}")}.css`,
+      });
+      const contents: Record<string, string> = {
+        LICENSE: "license",
+        "app.0123456789.js": "bundled",
+        "deep/ä b.json": '{"a":1}',
+      };
+      for (const [path, content] of Object.entries(contents)) {
+        for (const name of [(manifest as Record<string, string>)[path]!, path]) {
+          assert.equal((await server.ask(`/${encodeURIComponent(name)}`)).text, content, name);
+        }
+      }
+      const from = server.log().length;
+      await scene.write("public/deep/new.txt", "new");
+      await server.told(/changed: reloaded/, from);
+      assert.equal((await names())["deep/new.txt"], `deep/new.${hash("new")}.txt`);
+    },
+  );
+}
 
 test("a script in the service-worker syntax has the files of its site and their manifest as globals", async (t) => {
   const scene = await openSite(

@@ -3,5 +3,5 @@
 export const siteBinding = "__STATIC_CONTENT";
 /** Name of the manifest, which maps paths to keys: a module, or a global in a service worker. */
 export const siteManifestName = "__STATIC_CONTENT_MANIFEST";
-/** The manifest is empty: for a path that it does not contain, libraries use the path as key. */
-export const siteManifest = "{}";
+/** Until the script is loaded: reading a configuration does not read the files of its site. */
+export const emptySiteManifest = "{}";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isTable, type Table } from "../syntax/fields.ts";
 import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";
-import { siteBinding, siteManifest, siteManifestName } from "./site-names.ts";
+import { emptySiteManifest, siteBinding, siteManifestName } from "./site-names.ts";
 
 /** Whether the site is used: `assets` takes precedence, because only one folder is supported. */
 export function hasSite({ site, assets }: Table): boolean {
@@ -33,7 +33,7 @@ export function addSite(top: Table, value: Record<string, unknown>, origins: Ori
     ...{ directory: bucket, binding: siteBinding },
     ...{ run_worker_first: true, html_handling: "none" },
   };
-  value.vars = { ...(isTable(value.vars) ? value.vars : {}), [siteManifestName]: siteManifest };
+  value.vars = { ...(isTable(value.vars) ? value.vars : {}), [siteManifestName]: emptySiteManifest };
   origins.set(["vars", siteManifestName], ["site"]);
 }
 
