@@ -76,11 +76,10 @@ export interface StoreErrorOptions {
 }
 
 export class StoreError extends Error {
-  override readonly name = "StoreError";
-  readonly reason: Reason;
-  readonly code: number;
-  readonly action: Action | undefined;
-  // Private, so that a printed error does not show the message twice.
+  declare readonly name: "StoreError";
+  // Private, so that neither JSON nor a printed error shows them: the message has code and action.
+  readonly #reason: Reason;
+  readonly #action: Action | undefined;
   readonly #detail: string;
   readonly #isNotDone: boolean;
   readonly #objectSize: number | undefined;
@@ -90,12 +89,30 @@ export class StoreError extends Error {
     const detail = options.detail ?? defaultMessage;
     const prefix = options.action === undefined ? "" : `${options.action}: `;
     super(`${prefix}${detail} (${code})`, options.cause === undefined ? undefined : { cause: options.cause });
-    this.reason = reason;
-    this.code = code;
-    this.action = options.action;
+    this.#reason = reason;
+    this.#action = options.action;
     this.#detail = detail;
     this.#isNotDone = options.notDone === true;
     this.#objectSize = options.objectSize;
+  }
+
+  static {
+    // On the prototype, as the names of JavaScript's own errors are.
+    Object.defineProperty(StoreError.prototype, "name", {
+      ...{ value: "StoreError", configurable: true, writable: true },
+    });
+  }
+
+  get reason(): Reason {
+    return this.#reason;
+  }
+
+  get code(): number {
+    return reasons[this.#reason][0];
+  }
+
+  get action(): Action | undefined {
+    return this.#action;
   }
 
   /** The message without action and code. */
