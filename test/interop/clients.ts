@@ -1,5 +1,19 @@
-// The S3 clients of the suite, their Debian packages, and whether this machine can run them.
+// The S3 clients of the suite, their packages of Debian and npm, and whether this machine can run them.
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+/** Folder of the packages from npm, beside build/. */
+export const npmFolder = fileURLToPath(new URL("../../../.cache/interop/", import.meta.url));
+
+/** Packages from npm, with the exact versions that are installed. */
+export const npmPackages = [
+  "minio@8.0.7",
+  "@tus/server@2.4.5",
+  "@tus/s3-store@2.0.7",
+  "unstorage@1.17.6",
+  "aws4fetch@1.0.20",
+] as const;
 
 /** Files of each client by package, the program first; absolute, so that PATH has no effect. */
 const requirements = {
@@ -22,7 +36,18 @@ const requirements = {
     "ruby-aws-sdk-s3": "/usr/lib/ruby/vendor_ruby/aws-sdk-s3.rb",
     "ruby-fog-aws": "/usr/lib/ruby/vendor_ruby/fog/aws.rb",
   },
+  javascript: {
+    node: process.execPath,
+    ...Object.fromEntries(npmPackages.map((name) => [name, npmManifest(name)])),
+  },
 } as const;
+
+function npmManifest(name: string): string {
+  return `${npmFolder}node_modules/${name.slice(0, name.lastIndexOf("@"))}/package.json`;
+}
+
+/** Loads a package from npm. */
+export const requireFromNpm = createRequire(npmFolder);
 
 export type ClientName = keyof typeof requirements;
 export const clientNames = Object.keys(requirements) as ClientName[];
@@ -36,7 +61,7 @@ export function testTitle(name: ClientName): string {
   return `${name} works with Store`;
 }
 
-/** Returns the client's Debian packages that are not installed yet. */
+/** Returns the client's packages that are not installed yet, from Debian and npm. */
 export function missingPackages(name: ClientName): string[] {
   const packages = Object.entries(requirements[name]);
   return packages.filter(([, file]) => !existsSync(file)).map(([packageName]) => packageName);
@@ -45,8 +70,7 @@ export function missingPackages(name: ClientName): string[] {
 /** Returns why the client cannot be tested on this machine; undefined if it can. */
 export function findObstacle(name: ClientName): string | undefined {
   const missing = missingPackages(name);
-  if (missing.length > 0)
-    return `not installed, and cannot be installed from Debian here: ${missing.join(", ")}`;
+  if (missing.length > 0) return `not installed, and cannot be installed here: ${missing.join(", ")}`;
   return name === "s3fs" ? findMountObstacle() : undefined;
 }
 
