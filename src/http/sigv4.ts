@@ -1,6 +1,7 @@
 // AWS Signature Version 4: canonical requests, signatures and presigned URLs. Pure.
 import { Buffer } from "node:buffer";
 import { createHmac, hash } from "node:crypto";
+import { parseIsoTime } from "../model/iso-time.ts";
 
 /** Day, region and service that a signing key is valid for. */
 export interface Scope {
@@ -128,8 +129,7 @@ export function parseAmzTime(text: string): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour, minute, second] = match;
-  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return Number.isNaN(time) ? undefined : time;
+  return parseIsoTime(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
 function compare(a: string, b: string): number {

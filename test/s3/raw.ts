@@ -29,6 +29,8 @@ export interface Signing {
   readonly form: "header" | "query";
   /** Milliseconds since the epoch; default: now. */
   readonly time?: number;
+  /** The time as it is sent, instead of `time`. */
+  readonly timeText?: string;
   readonly expires?: number;
   /**
    * Value of x-amz-content-sha256. Default: the body's hash, or UNSIGNED-PAYLOAD in a presigned
@@ -50,7 +52,7 @@ export interface Signed extends Raw {
 export function signRaw(url: string, raw: Raw, signing: Signing): Signed {
   const { key, form, region = "auto", service = "s3" } = signing;
   const { sessionToken } = key;
-  const time = amzTime(signing.time ?? Date.now());
+  const time = signing.timeText ?? amzTime(signing.time ?? Date.now());
   const scope = { day: time.slice(0, 8), region, service };
   const host = new URL(url).host;
   const payload =
