@@ -1,5 +1,6 @@
 // A route of the console's API: one method on one path, with readers for the query and JSON body.
 // Bucket names and object keys are in the query or the body, never in the path.
+import { collectBody } from "../http/collect-body.ts";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { isFields } from "../model/shape.ts";
 import type { Right } from "./auth/roles.ts";
@@ -95,14 +96,8 @@ export function parseQuery(search: string): Query {
 export async function parseFields(request: HttpRequest, maxBytes = defaultJsonBytes): Promise<Fields> {
   const declared = Number(request.header("content-length") ?? 0);
   if (declared > maxBytes) throw tooLargeError(maxBytes);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body()) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLargeError(maxBytes);
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = await collectBody(request.body(), maxBytes);
+  if (bytes === undefined) throw tooLargeError(maxBytes);
   checkJsonShape(bytes);
   let value: unknown;
   try {

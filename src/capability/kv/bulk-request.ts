@@ -1,4 +1,5 @@
 // Reads the JSON document of a bulk get.
+import { collectBody } from "../../http/collect-body.ts";
 import { KeyValueError, keyValueLimits } from "../../model/key-value.ts";
 import { type Fields, isFields } from "../../model/shape.ts";
 import { checkCacheTtl } from "./parse-request.ts";
@@ -17,17 +18,11 @@ export async function readBulkRequest(body: AsyncIterable<Uint8Array>): Promise<
 }
 
 async function readDocument(body: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > maxRequestBytes) {
-      throw new KeyValueError(413, "The keys of this request are too long: request fewer keys.");
-    }
-    chunks.push(chunk);
-  }
+  const bytes = await collectBody(body, maxRequestBytes);
+  if (bytes === undefined)
+    throw new KeyValueError(413, "The keys of this request are too long: request fewer keys.");
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw new KeyValueError(400, "The body of this request is not valid JSON.");
   }
