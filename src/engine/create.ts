@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
-import { type BucketRecord, checkBucketName, defaultAccount } from "../model/bucket.ts";
+import { type BucketRecord, checkNewBucketName, defaultAccount } from "../model/bucket.ts";
 import { type Action, attachAction, StoreError } from "../model/errors.ts";
 import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
@@ -197,7 +197,7 @@ async function createBucket(
   name: string,
   { storageClass = "Standard", account = defaultAccount }: BucketOptions = {},
 ): Promise<BucketRecord> {
-  checkBucketName(name);
+  checkNewBucketName(name);
   const bucket = { name, created: context.now(), storageClass: checkStorageClass(storageClass), account };
   if (!(await context.records.createBucket(bucket))) throw new StoreError("BucketConflict");
   return bucket;

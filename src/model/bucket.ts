@@ -93,3 +93,9 @@ export function checkBucketName(name: string): void {
     throw new StoreError("InvalidBucketName");
   }
 }
+
+/** As in S3, a new name has no dash beside a dot: it would not be a host name. */
+export function checkNewBucketName(name: string): void {
+  checkBucketName(name);
+  if (name.includes(".-") || name.includes("-.")) throw new StoreError("InvalidBucketName");
+}

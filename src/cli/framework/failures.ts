@@ -75,7 +75,7 @@ const bucketTemplates = containerTemplates({
   kind: "bucket",
   command: "store bucket",
   nameRule:
-    "3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no two dots in a row",
+    "3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no dot beside a dot or a dash",
   item: "object",
   listItems: "store object list",
   show: "Show it: store bucket info",

@@ -53,7 +53,19 @@ export function buckets(open: OpenEngine): void {
       ...failsWith("BucketConflict"),
       action: "createBucket",
     });
-    for (const name of ["", "ab", "Upper", "-ab", "a..b", "127.0.0.1", "..", "a/b", "x".repeat(64)]) {
+    for (const name of [
+      "",
+      "ab",
+      "Upper",
+      "-ab",
+      "a..b",
+      "a.-b",
+      "a-.b",
+      "127.0.0.1",
+      "..",
+      "a/b",
+      "x".repeat(64),
+    ]) {
       await assert.rejects(engine.createBucket(name), failsWith("InvalidBucketName"), name);
     }
     await assert.rejects(
