@@ -5,6 +5,7 @@ import type { S3Endpoint, S3Request, S3Times } from "../s3-client/client.ts";
 import { formatHost } from "../s3-client/client.ts";
 import { elementText, parseNumber, S3Refusal } from "../s3-client/errors.ts";
 import { type Answer, Broken } from "../s3-client/http-client.ts";
+import { nextPageToken } from "../s3-client/listing.ts";
 import { readBody } from "../s3-client/response-body.ts";
 import { createRetryingS3Client } from "../s3-client/retrying-client.ts";
 import { serviceError } from "./service-error.ts";
@@ -133,7 +134,7 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
         ];
         if (after !== undefined) query.push(["continuation-token", after]);
         const page = await request({ method: "GET", query }, async (message) =>
-          readPage((await readBytes(message, maxDocumentBytes, client.times.idle)).toString(), prefix),
+          readPage((await readBytes(message, maxDocumentBytes, client.times.idle)).toString(), prefix, after),
         );
         yield* page.entries;
         after = page.next;
@@ -188,7 +189,7 @@ function ageOf({ headers }: Answer): number {
   return Number.isFinite(age) ? Math.max(0, age) : 0;
 }
 
-function readPage(document: string, prefix: string) {
+function readPage(document: string, prefix: string, after: string | undefined) {
   const entries: ObjectEntry[] = [];
   for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
     const key = elementText(content!, "Key");
@@ -198,12 +199,7 @@ function readPage(document: string, prefix: string) {
     }
     entries.push({ name: key.slice(prefix.length), size });
   }
-  const isTruncated = elementText(document, "IsTruncated");
-  const next = isTruncated === "true" ? elementText(document, "NextContinuationToken") : undefined;
-  if (isTruncated === undefined || (isTruncated === "true" && next === undefined)) {
-    throw new Broken("a listing has no valid IsTruncated or NextContinuationToken");
-  }
-  return { entries, next };
+  return { entries, next: nextPageToken(document, after) };
 }
 
 /** Address of a repository, without credentials. */

@@ -75,8 +75,12 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
 /** Maximum size of an XML document; documents of S3 are smaller. */
 const maxDocumentBytes = 16 * 1024 * 1024;
 
+/** Maximum time for a document: its bytes may each arrive just before the idle timeout. */
+const documentMilliseconds = 60_000;
+
 /** Reads a small body to its end, so that the connection can be reused. */
-export async function readText(body: S3Body): Promise<string> {
+export async function readText(body: S3Body, milliseconds = documentMilliseconds): Promise<string> {
+  const end = performance.now() + milliseconds;
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
@@ -84,6 +88,10 @@ export async function readText(body: S3Body): Promise<string> {
     if (size > maxDocumentBytes) {
       body.cancel();
       throw new Broken(`a document is longer than ${maxDocumentBytes} bytes`);
+    }
+    if (performance.now() > end) {
+      body.cancel();
+      throw new Silence("a document did not arrive in time");
     }
     chunks.push(chunk);
   }

@@ -6,6 +6,7 @@ import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
 import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
+import { nextPageToken } from "../../../s3-client/listing.ts";
 import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
@@ -45,17 +46,22 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
       for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         yield sourceObject(content!, elementText(document, "EncodingType") === "url");
       }
-      next =
-        elementText(document, "IsTruncated") === "true"
-          ? elementText(document, "NextContinuationToken")
-          : undefined;
+      next = readNext(document, next);
     } while (next !== undefined);
+  }
+
+  function readNext(document: string, after: string | undefined): string | undefined {
+    try {
+      return nextPageToken(document, after);
+    } catch (error) {
+      throw client.mapError(error);
+    }
   }
 
   function sourceObject(content: string, isEncoded: boolean): SourceObject {
     const text = elementText(content, "Key");
     const size = parseNumber(elementText(content, "Size"));
-    const key = isEncoded && text !== undefined ? decodeURIComponent(text.replaceAll("+", " ")) : text;
+    const key = isEncoded && text !== undefined ? decodeKey(text) : text;
     if (key === undefined || size === undefined || !key.startsWith(endpoint.prefix)) {
       throw client.mapError(new Broken("a listing cannot be read"));
     }
@@ -66,6 +72,15 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
   }
 
   return { objects, close: () => client.close() };
+}
+
+/** Returns undefined if the key is not encoded as a URL. */
+function decodeKey(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The message contains the host and the service's answer, but never an access key. */

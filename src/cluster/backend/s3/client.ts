@@ -3,6 +3,7 @@
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
 import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
 import { type Answer, Broken, type Cancellation } from "../../../s3-client/http-client.ts";
+import { nextPageToken } from "../../../s3-client/listing.ts";
 import { createResumingBody, readBody, type S3Body } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { damaged } from "../block-format.ts";
@@ -127,7 +128,7 @@ export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times
       if (after !== undefined) query.push(["continuation-token", after]);
       const { document } = await sendWithRetries({ method: "GET", query });
       try {
-        return readPage(document, endpoint.prefix);
+        return readPage(document, endpoint.prefix, after);
       } catch (error) {
         throw retryingClient.mapError(error);
       }
@@ -173,7 +174,7 @@ function rangeProblem(message: Answer, { offset, length, total }: S3Range): Erro
   return new Broken(`bytes ${offset} to ${offset + length - 1} were requested, the service sent others`);
 }
 
-function readPage(document: string, prefix: string): S3Page {
+function readPage(document: string, prefix: string, after: string | undefined): S3Page {
   const entries: { readonly key: string; readonly size: number }[] = [];
   for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
     const key = elementText(content!, "Key");
@@ -183,10 +184,5 @@ function readPage(document: string, prefix: string): S3Page {
     }
     entries.push({ key: key.slice(prefix.length), size });
   }
-  const isTruncated = elementText(document, "IsTruncated");
-  const next = isTruncated === "true" ? elementText(document, "NextContinuationToken") : undefined;
-  if (isTruncated === undefined || (isTruncated === "true" && next === undefined)) {
-    throw new Broken("a listing has no valid IsTruncated or NextContinuationToken");
-  }
-  return { entries, next };
+  return { entries, next: nextPageToken(document, after) };
 }
