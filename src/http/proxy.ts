@@ -4,6 +4,7 @@ import { hopByHopHeaders } from "./headers.ts";
 import { forwardToRuntime, isUnreached } from "./runtime-proxy.ts";
 import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
+import { limitInterim } from "./socket-call.ts";
 
 /** Keep-alive saves a new connection for each forwarded request. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
@@ -57,6 +58,7 @@ function forwardOnStart(request: HttpRequest, { socketPath, onAbandoned }: Upstr
         isTaken || isClientGone ? error : new NotTakenError("The process did not start on the request."),
       );
     });
+    limitInterim(outgoing);
     outgoing.on("information", ({ statusCode }) => {
       if (statusCode === 102) isTaken = true;
       if (!request.hasBody || isBodySent || statusCode !== bodyStatus) return;

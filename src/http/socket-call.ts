@@ -1,8 +1,19 @@
 // Small requests to another process over a Unix socket, with the whole response in memory.
 import { Buffer } from "node:buffer";
-import { Agent, request as send } from "node:http";
+import { Agent, type ClientRequest, request as send } from "node:http";
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+
+/** No process of Store sends more than two before a response. */
+const maxInterim = 16;
+
+/** Fails a request whose process sends interim responses without an end. */
+export function limitInterim(outgoing: ClientRequest): void {
+  let count = 0;
+  outgoing.on("information", () => {
+    if (++count > maxInterim) outgoing.destroy(new Error("The response does not start."));
+  });
+}
 
 export interface SocketCall {
   readonly socketPath: string;
@@ -31,6 +42,7 @@ export function callSocket({ socketPath, path, body, maxBytes, signal }: SocketC
       },
     });
     outgoing.on("error", reject);
+    limitInterim(outgoing);
     outgoing.once("response", (incoming) => {
       const chunks: Buffer[] = [];
       let size = 0;
