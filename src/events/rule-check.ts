@@ -1,6 +1,7 @@
 // Checks what notification rules may contain. Administrators of a bucket add rules, but not scripts:
 // a rule may name only a script that its operator has bound to the bucket.
 import { parseTargetUrl } from "../http/outbound/target-url.ts";
+import { limits } from "../model/limits.ts";
 import { eventPatterns, type NotificationRule } from "../model/settings/notification.ts";
 import type { ScriptBuckets } from "../servers/server-record.ts";
 
@@ -23,7 +24,12 @@ export function checkRules(rules: readonly NotificationRule[]): void {
   if (ids.size !== rules.length) throw new NotificationError("Two rules have the same name.");
   if (rules.length > maxRules)
     throw new NotificationError(`A bucket has at most ${maxRules} rules: remove one first.`);
-  for (const { id } of rules) {
+  for (const { id, prefix, suffix } of rules) {
+    // Longer ones match no key, and every request to the bucket would read them.
+    if ([prefix, suffix].some((text) => Buffer.byteLength(text) > limits.keyBytes))
+      throw new NotificationError(
+        `The prefix or suffix of rule "${id.slice(0, 63)}" has more than ${limits.keyBytes} bytes: no key is that long.`,
+      );
     if (!idShape.test(id)) {
       throw new NotificationError(
         `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,

@@ -86,6 +86,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "lock rules": [maxLockRules],
     "a prefix of a lifecycle or lock rule": [limits.keyBytes],
     "notification rules": [maxRules],
+    "a prefix or suffix of a notification rule": [limits.keyBytes],
     "tags of a bucket": [maxBucketTags],
     "tags of an object": [maxObjectTags],
     "domains of a public bucket": [maxDomains],
