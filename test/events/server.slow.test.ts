@@ -23,7 +23,8 @@ export default {
     return new Response((await (await env.BUCKET.get(key))?.text()) ?? "");
   },
   async notification(event, env, ctx) {
-    if (event.key === "in/twice" && failsOnce(event.key)) throw new Error("not this time");
+    console.log("raw \\x1b[31mred\\x07 \\t\\x9b2J end");
+    if (event.key === "in/twice" && failsOnce(event.key)) throw new Error("not this time\\x1b]0;title");
     ctx.waitUntil(
       new Promise((resolve) => setTimeout(resolve, 20)).then(async () => {
         if (event.key === "in/late" && failsOnce(event.key)) throw new Error("nor this time");
@@ -74,8 +75,9 @@ test("a script's notification handler and a webhook receive events of writes, an
     ...{ etag: "5d41402abc4b2a76b9719d911017c592", isDate: true, ids: [32, 16] },
   });
   await server.ask({ method: "PUT", path: "/in/twice", body: "x" });
-  await server.told(/Error: not this time\n +at .*src\/index\.ts/);
-  await server.told(/will be retried \(.*script "script"\): not this time/);
+  await server.told(/^raw \\x1b\[31mred\\x07 \t\\x9b2J end$/m);
+  await server.told(/Error: not this time\\x1b\]0;title\n +at .*src\/index\.ts/);
+  await server.told(/will be retried \(.*script "script"\): not this time\\x1b\]0;title/);
   await handledEvent("twice", "s3:ObjectCreated:Put");
   await server.ask({ method: "PUT", path: "/in/late", body: "x" });
   await server.told(/Error: nor this time/);

@@ -158,6 +158,14 @@ export function escapeControls(text: string): string {
   );
 }
 
+/** Escapes control characters except newlines and tabs: for the output and the errors of scripts. */
+export function escapeScriptText(text: string): string {
+  return text
+    .split(/([\n\t])/)
+    .map((part) => (part === "\n" || part === "\t" ? part : escapeControls(part)))
+    .join("");
+}
+
 function hexDigits(code: number, digits: number): string {
   return code.toString(16).padStart(digits, "0");
 }

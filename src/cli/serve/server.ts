@@ -15,6 +15,7 @@ import { createSecrets } from "../../secrets/secrets.ts";
 import { createRecentMessages, keepServerRecord, type RecordKeeper } from "../../servers/server-record.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
+import { escapeScriptText } from "../framework/output.ts";
 import { notifySystemd } from "../framework/systemd.ts";
 import { type Data, openData } from "../store/open-store.ts";
 import { readOptions } from "../store/script-config.ts";
@@ -82,7 +83,9 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
   const messages = createRecentMessages(Date.now);
-  const log = (line: string) => {
+  const log = (text: string) => {
+    // May contain the message of a script's error.
+    const line = escapeScriptText(text);
     messages.add(line);
     output.note(line);
   };
@@ -247,7 +250,8 @@ async function startPlannedScripts(
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
     ...{ log, onLoaded },
-    onOutput(script, line, stream) {
+    onOutput(script, text, stream) {
+      const line = escapeScriptText(text);
       scriptLog.write(script, line, stream);
       const prefix = files.length > 1 ? `[${script}] ` : "";
       output[stream].write(`${prefix}${line}\n`);
