@@ -39,7 +39,10 @@ export function checkMain(fields: Fields, top: Table): string | undefined {
   const directory = dirname(fields.source.file);
   const suggested = defaultMains.find((main) => isFile(join(directory, main))) ?? defaultMains[0]!;
   if (top.main === undefined && top.assets !== undefined) return undefined;
-  if (top.main === undefined) fields.missing(["main"], addLineHint(fields, fields.line("main", suggested)));
+  if (top.main === undefined) {
+    const hint = `${addLineHint(fields, fields.line("main", suggested))}\nOr name it: store dev ${suggested}`;
+    fields.missing(["main"], hint);
+  }
   const main = fields.string(["main"], top.main, fields.line("main", suggested));
   if (main === undefined) return "";
   const path = resolve(directory, main);

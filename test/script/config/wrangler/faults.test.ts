@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
     what: "a configuration without main and assets",
     text: 'name = "a"\ncompatibility_date = "2026-01-01"\n',
     at: "1:1",
-    says: ['"main" is missing.', 'main = "src/index.ts"'],
+    says: ['"main" is missing.', 'main = "src/index.ts"', "Or name it: store dev src/index.ts"],
   },
   {
     what: "an assets directory that does not exist",
