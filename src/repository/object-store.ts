@@ -3,9 +3,9 @@
 import { sha256 } from "../http/sigv4.ts";
 import type { S3Endpoint, S3Request, S3Times } from "../s3-client/client.ts";
 import { formatHost } from "../s3-client/client.ts";
-import { elementText, parseNumber, S3Refusal } from "../s3-client/errors.ts";
+import { parseNumber, S3Refusal } from "../s3-client/errors.ts";
 import { type Answer, Broken } from "../s3-client/http-client.ts";
-import { nextPageToken } from "../s3-client/listing.ts";
+import { readListing } from "../s3-client/listing.ts";
 import { readBody } from "../s3-client/response-body.ts";
 import { createRetryingS3Client } from "../s3-client/retrying-client.ts";
 import { serviceError } from "./service-error.ts";
@@ -130,13 +130,16 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
       for (let after: string | undefined, isLast = false; !isLast; ) {
         const query: (readonly [string, string])[] = [
           ["list-type", "2"],
+          ["max-keys", String(listLimit)],
           ["prefix", prefix + namePrefix],
         ];
         if (after !== undefined) query.push(["continuation-token", after]);
         const page = await request({ method: "GET", query }, async (message) =>
-          readPage((await readBytes(message, maxDocumentBytes, client.times.idle)).toString(), prefix, after),
+          readListing((await readBytes(message, maxDocumentBytes, client.times.idle)).toString(), {
+            ...{ prefix: prefix + namePrefix, limit: listLimit, after },
+          }),
         );
-        yield* page.entries;
+        for (const { key, size } of page.entries) yield { name: key.slice(prefix.length), size };
         after = page.next;
         isLast = after === undefined;
       }
@@ -157,6 +160,7 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
 }
 
 const maxDocumentBytes = 16 * 1024 * 1024;
+const listLimit = 1000;
 /** Results of expected refusals. Neither can be an etag or an object. */
 const conflict = " conflict";
 const missing = Symbol("missing");
@@ -187,19 +191,6 @@ async function readBytes(message: Answer, maxBytes: number, idle: number): Promi
 function ageOf({ headers }: Answer): number {
   const age = Date.parse(headers.date ?? "") - Date.parse(headers["last-modified"] ?? "");
   return Number.isFinite(age) ? Math.max(0, age) : 0;
-}
-
-function readPage(document: string, prefix: string, after: string | undefined) {
-  const entries: ObjectEntry[] = [];
-  for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const key = elementText(content!, "Key");
-    const size = parseNumber(elementText(content!, "Size"));
-    if (key === undefined || size === undefined || !key.startsWith(prefix)) {
-      throw new Broken("a listing cannot be read");
-    }
-    entries.push({ name: key.slice(prefix.length), size });
-  }
-  return { entries, next: nextPageToken(document, after) };
 }
 
 /** Address of a repository, without credentials. */

@@ -6,7 +6,7 @@ import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
 import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
-import { nextPageToken } from "../../../s3-client/listing.ts";
+import { elementContents, nextPageToken } from "../../../s3-client/listing.ts";
 import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
@@ -43,8 +43,11 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
       ];
       if (next !== undefined) query.push(["continuation-token", next]);
       const { document } = await client.sendWithRetries({ method: "GET", query, headers: tokenHeaders });
-      for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-        yield sourceObject(content!, elementText(document, "EncodingType") === "url");
+      const isEncoded = elementText(document, "EncodingType") === "url";
+      try {
+        for (const content of elementContents(document, "Contents")) yield sourceObject(content, isEncoded);
+      } catch (error) {
+        throw client.mapError(error);
       }
       next = readNext(document, next);
     } while (next !== undefined);

@@ -1,9 +1,9 @@
 // A small S3 client with the requests that the blob backend needs. Every request can be retried,
 // because a key is never written with different bytes.
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
-import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
+import { findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
 import { type Answer, Broken, type Cancellation } from "../../../s3-client/http-client.ts";
-import { nextPageToken } from "../../../s3-client/listing.ts";
+import { readListing } from "../../../s3-client/listing.ts";
 import { createResumingBody, readBody, type S3Body } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { damaged } from "../block-format.ts";
@@ -128,7 +128,12 @@ export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times
       if (after !== undefined) query.push(["continuation-token", after]);
       const { document } = await sendWithRetries({ method: "GET", query });
       try {
-        return readPage(document, endpoint.prefix, after);
+        const page = readListing(document, { prefix: prefixKey(prefix), limit, after });
+        const entries = page.entries.map(({ key, size }) => ({
+          key: key.slice(endpoint.prefix.length),
+          size,
+        }));
+        return { entries, next: page.next };
       } catch (error) {
         throw retryingClient.mapError(error);
       }
@@ -172,17 +177,4 @@ function rangeProblem(message: Answer, { offset, length, total }: S3Range): Erro
   const first = message.statusCode === 206 ? Number(span?.[1]) : 0;
   if (first === offset && announced === length) return undefined;
   return new Broken(`bytes ${offset} to ${offset + length - 1} were requested, the service sent others`);
-}
-
-function readPage(document: string, prefix: string, after: string | undefined): S3Page {
-  const entries: { readonly key: string; readonly size: number }[] = [];
-  for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
-    const key = elementText(content!, "Key");
-    const size = parseNumber(elementText(content!, "Size"));
-    if (key === undefined || size === undefined || !key.startsWith(prefix)) {
-      throw new Broken("a listing cannot be read");
-    }
-    entries.push({ key: key.slice(prefix.length), size });
-  }
-  return { entries, next: nextPageToken(document, after) };
 }
