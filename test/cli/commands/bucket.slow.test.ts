@@ -94,7 +94,8 @@ test("bucket info prints name, creation time, storage class, objects and bytes",
   assert.equal(
     await shell.store("bucket", "info", "photos"),
     `name\tphotos\ncreated\t${info.created}\nstorage class\tStandard\nobjects\t12\nsize\t120\n` +
-      "versioning\toff\npublic\tno\npolicy\tnone\nencryption\toff\nquota\tnone\n",
+      "versioning\toff\npublic\tno\npolicy\tnone\nencryption\toff\nquota\tnone\n" +
+      "lifecycle\tdefault: incomplete uploads are aborted after 7 days\n",
   );
 });
 

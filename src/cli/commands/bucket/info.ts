@@ -88,7 +88,7 @@ function isService({ documents }: OpenStore): boolean {
 
 /** Always shown: an absent line must not leave open whether a bucket is public. */
 function accessFields(bucket: Bucket, store: OpenStore, output: Output): Field[] {
-  const { publication, quota } = bucket.settings;
+  const { publication, quota, lifecycle } = bucket.settings;
   const both: Field[] = [
     ["policy", policyTexts[policyState(bucket) ?? "none"]],
     ["encryption", encryptionState(bucket, store)],
@@ -98,8 +98,12 @@ function accessFields(bucket: Bucket, store: OpenStore, output: Output): Field[]
     ["public", publication === undefined ? "no" : publicationText(publication)],
     ...both,
     ["quota", quota === undefined ? "none" : quotaText(quota, output)],
+    ...(lifecycle === undefined ? [["lifecycle", defaultLifecycleText] as const] : []),
   ];
 }
+
+/** The S3 API answers that there are no rules, so this is where an operator sees the default. */
+const defaultLifecycleText = "default: incomplete uploads are aborted after 7 days";
 
 const policyTexts = {
   none: "none",
