@@ -7,7 +7,7 @@ import { parseNumber, S3Refusal } from "../s3-client/errors.ts";
 import { type Answer, Broken } from "../s3-client/http-client.ts";
 import { readListing } from "../s3-client/listing.ts";
 import { readBody } from "../s3-client/response-body.ts";
-import { createRetryingS3Client } from "../s3-client/retrying-client.ts";
+import { createRetryingS3Client, refuseErrorDocument } from "../s3-client/retrying-client.ts";
 import { serviceError } from "./service-error.ts";
 
 export interface ObjectStore {
@@ -80,7 +80,7 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
   }
 
   const drain = async (message: Answer) =>
-    void (await readBytes(message, maxDocumentBytes, client.times.idle));
+    refuseErrorDocument(message, (await readBytes(message, maxDocumentBytes, client.times.idle)).toString());
 
   const put = (name: string, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) => ({
     ...({ method: "PUT", name, headers } as const),

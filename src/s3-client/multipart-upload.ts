@@ -2,7 +2,7 @@
 // One part at a time is in memory, so that it can be sent again after an interruption.
 import { Buffer } from "node:buffer";
 import { unescapeXml } from "../http/xml-entities.ts";
-import { elementText, readRefusal } from "./errors.ts";
+import { elementText } from "./errors.ts";
 import { Broken } from "./http-client.ts";
 import { md5Header, readPieces, toPayload } from "./payload.ts";
 import type { RetryingS3Client, S3Response } from "./retrying-client.ts";
@@ -129,14 +129,8 @@ export async function completeUpload(
   const text = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
   const body = toPayload([Buffer.from(text.replaceAll('"', "&quot;"), "utf8")]);
   const query = [["uploadId", id]] as const;
-  const answer = await client.withRetries(async (deadline) => {
-    const response = await client.sendOnce(
-      { method: "POST", bucket, key, query, body, headers: conditions },
-      deadline,
-    );
-    refuseErrorDocument(response);
-    return response;
-  });
+  const request = { method: "POST", bucket, key, query, body, headers: conditions } as const;
+  const answer = await client.sendWithRetries(request);
   return { etag: etagOf(elementText(answer.document, "ETag")), version: versionOf(answer.message) };
 }
 
@@ -147,11 +141,6 @@ export async function abortUpload(
 ): Promise<void> {
   const query = [["uploadId", id]] as const;
   await client.sendWithRetries({ method: "DELETE", bucket, key, query }).catch(() => {});
-}
-
-/** A service may send status 200 before it knows the outcome, and an error document after it. */
-export function refuseErrorDocument({ document, message }: Pick<S3Response, "document" | "message">): void {
-  if (/<Error[\s>]/.test(document)) throw readRefusal(500, document, message.headers);
 }
 
 export function etagOf(text: string | undefined): string {

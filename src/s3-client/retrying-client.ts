@@ -24,8 +24,6 @@ export interface RetryingS3Client {
   ): Promise<T>;
   /** Returns the response head; throws an S3Refusal for an error status. */
   send(request: S3Request, deadline: number): Promise<Answer>;
-  /** Sends a request once and returns the response with its body. */
-  sendOnce(request: S3Request, deadline: number): Promise<Omit<S3Response, "tries">>;
   /** Sends a request with retries and returns the response with its body. */
   sendWithRetries(request: S3Request): Promise<S3Response>;
   mapError(error: unknown): unknown;
@@ -94,7 +92,9 @@ export function createRetryingS3Client(
 
   async function sendOnce(request: S3Request, deadline: number): Promise<Omit<S3Response, "tries">> {
     const message = await send(request, deadline);
-    return { message, document: await readText(readBody(message, times.idle)) };
+    const document = await readText(readBody(message, times.idle));
+    if (writes.has(request.method)) refuseErrorDocument(message, document);
+    return { message, document };
   }
 
   function sendWithRetries(request: S3Request): Promise<S3Response> {
@@ -105,7 +105,6 @@ export function createRetryingS3Client(
     times,
     withRetries,
     send,
-    sendOnce,
     sendWithRetries,
     mapError: (error) => mapError(error, transport.host),
     isClosed: () => isClosed,
@@ -114,4 +113,11 @@ export function createRetryingS3Client(
       transport.close();
     },
   };
+}
+
+const writes: ReadonlySet<S3Request["method"]> = new Set(["PUT", "POST", "DELETE"]);
+
+/** A service may send status 200 before it knows the outcome, and an error document after it. */
+export function refuseErrorDocument({ headers }: Answer, document: string): void {
+  if (/^\s*(<\?xml[^>]*\?>\s*)?<Error[\s>]/.test(document)) throw readRefusal(500, document, headers);
 }

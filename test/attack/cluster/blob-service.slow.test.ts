@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import type { BlobBackend } from "../../../src/cluster/backend/backend.ts";
 import { openBlobBackend } from "../../../src/cluster/open-backend.ts";
+import { openObjectStore } from "../../../src/repository/object-store.ts";
 import { newPlace, read, write } from "../../contracts/blob-backend/setup.ts";
 import { assertBytes, sampleBytes, toArray } from "../../support/bytes.ts";
 
@@ -133,4 +134,113 @@ test("listings that are cut off, endless, or too long are refused", async (t) =>
     service.hostile = (_, response) => response.end(document);
     await assert.rejects(toArray(backend.all(place.bucket)), refused(message));
   }
+});
+
+/** Answers to a read of a body, of which none may become bytes of the body. */
+const wrongBodies: Readonly<Record<string, (honest: Handler) => Handler>> = {
+  "other bytes of the same length": (honest) => (request, response, body) => {
+    const end = response.end.bind(response);
+    response.end = ((bytes?: Buffer) =>
+      end(bytes && Buffer.from(bytes.map((byte) => byte ^ 1)))) as typeof response.end;
+    return honest(request, response, body);
+  },
+  "another object": (honest) => (request, response, body) => {
+    request.url = request.url!.replace(/[0-9a-f]{32}.*/, "store-shelf");
+    return honest(request, response, body);
+  },
+  "a shorter body": () => (_, response) =>
+    response.writeHead(200, { "content-length": 10 }).end("0123456789"),
+  "an etag and no length": () => (_, response) => {
+    response.writeHead(200, { etag: '"0"' });
+    response.end("bytes without a length");
+  },
+  "an error document with status 200": () => (_, response) =>
+    response.end("<Error><Code>InternalError</Code><Message>late</Message></Error>"),
+  "the whole object for a range": (honest) => (request, response, body) => {
+    delete request.headers.range;
+    return honest(request, response, body);
+  },
+  "a range elsewhere": () => (_, response) =>
+    response.writeHead(206, { "content-range": "bytes 5-9/10", "content-length": 5 }).end("56789"),
+  "headers that are too long": () => (_, response) =>
+    response.writeHead(200, { "x-long": "x".repeat(100_000) }).end("x"),
+  "a status that does not exist": () => (_, response) => response.socket!.end("HTTP/1.1 999999 ?\r\n\r\n"),
+};
+
+for (const [what, wrong] of Object.entries(wrongBodies)) {
+  test(`a read that the service answers with ${what} fails, and its bytes are not returned`, async (t) => {
+    const service = await startService(t);
+    const bytes = sampleBytes(300_000);
+    const blob = await write(service.backend, bytes);
+    service.hostile = wrong(answerHonestly(service.objects));
+    // The range begins inside of a piece, so that it is requested as a range.
+    const range = { offset: 70_000, length: 150_000 };
+    await assert.rejects(read(service.backend, blob, range), (error: { reason?: string }) =>
+      ["ServiceUnavailable", "Damaged"].includes(error.reason!),
+    );
+    service.hostile = undefined;
+    assertBytes(await read(service.backend, blob), bytes);
+  });
+}
+
+test("redirects to another host are not followed, and no credentials reach it", async (t) => {
+  const seen: (string | undefined)[] = [];
+  const elsewhere = await listenTo(t, (request, response) => {
+    seen.push(request.headers.authorization);
+    response.end("from elsewhere");
+  });
+  const service = await startService(t);
+  const { backend } = service;
+  const blob = await write(backend, sampleBytes(300_000));
+  for (const status of [301, 302, 303, 307, 308]) {
+    service.hostile = (_, response) =>
+      response.writeHead(status, { location: `http://127.0.0.1:${elsewhere}/shelf/x` }).end();
+    for (const work of [
+      () => read(backend, blob),
+      () => write(backend, sampleBytes(10)),
+      () => backend.has(blob),
+      () => backend.remove(blob),
+      () => toArray(backend.all(blob.bucket)),
+    ]) {
+      await assert.rejects(work(), refused(/refuses the request|cannot be reached or used/));
+    }
+  }
+  assert.deepEqual(seen, []);
+});
+
+test("a write that is answered with an error document and status 200 is not taken for stored", async (t) => {
+  const service = await startService(t);
+  const { backend } = service;
+  const error = "<Error><Code>AccessDenied</Code><Message>not today</Message></Error>";
+  for (const document of [error, `<?xml version="1.0" encoding="UTF-8"?>\n${error}`, ` \n ${error}`]) {
+    service.hostile = (_, response) => response.end(document);
+    await assert.rejects(write(backend, sampleBytes(300_000)), refused(/AccessDenied: not today/));
+    await assert.rejects(backend.remove({ ...newPlace(), size: 10, pieceBlocks: 0 }), refused(/not today/));
+  }
+});
+
+test("a backup's write that is answered so is not taken for stored either", async (t) => {
+  const objects = new Map<string, Buffer>();
+  let hostile: Handler | undefined = (_, response) =>
+    response.end("<Error><Code>AccessDenied</Code><Message>not today</Message></Error>");
+  const port = await listenTo(t, (request, response, body) =>
+    (hostile ?? answerHonestly(objects))(request, response, body),
+  );
+  const endpoint = {
+    ...{ hostname: "127.0.0.1", port, tls: false, region: "auto", bucket: "shelf", prefix: "" },
+    ...{ accessKeyId: "KEY", secretAccessKey: "SECRETSECRET" },
+  };
+  const store = openObjectStore({ endpoint, times });
+  t.after(() => store.close());
+  const bytes = Buffer.from("text");
+  for (const work of [
+    () => store.put("name", bytes),
+    () => store.create("name", bytes),
+    () => store.replace("name", bytes, '"etag"'),
+  ]) {
+    await assert.rejects(work(), /AccessDenied: not today/);
+  }
+  hostile = undefined;
+  await store.put("name", bytes);
+  assert.deepEqual(objects.get("name"), bytes);
 });

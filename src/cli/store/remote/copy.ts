@@ -4,12 +4,7 @@ import type { ObjectRecord } from "../../../model/object.ts";
 import type { S3Request } from "../../../s3-client/client.ts";
 import { elementText } from "../../../s3-client/errors.ts";
 import { Broken } from "../../../s3-client/http-client.ts";
-import {
-  abortUpload,
-  completeUpload,
-  etagOf,
-  refuseErrorDocument,
-} from "../../../s3-client/multipart-upload.ts";
+import { abortUpload, completeUpload, etagOf } from "../../../s3-client/multipart-upload.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import type { ObjectAddress } from "../object-address.ts";
 import type { ServiceOperations } from "../object-store.ts";
@@ -26,11 +21,7 @@ type ReadRecord = (address: ObjectAddress) => Promise<ObjectRecord | undefined>;
 
 export function createCopy(client: RemoteClient, readRecord: ReadRecord): ServiceOperations["copy"] {
   async function send(request: Omit<S3Request, "method">): Promise<string> {
-    const { document } = await client.withRetries(async (deadline) => {
-      const response = await client.sendOnce({ ...request, method: "PUT" }, deadline);
-      refuseErrorDocument(response);
-      return response;
-    });
+    const { document } = await client.sendWithRetries({ ...request, method: "PUT" });
     return etagOf(elementText(document, "ETag"));
   }
 
