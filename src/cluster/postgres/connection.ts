@@ -5,6 +5,7 @@ import { isIP, Socket } from "node:net";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
+import { limitMessages } from "./message-limit.ts";
 import { isCertificateFault, tlsFault } from "./tls-fault.ts";
 import { type DatabaseAddress, type Host, resolveTls, type Tls } from "./url.ts";
 
@@ -65,7 +66,8 @@ export async function openConnection(
     keepAliveInitialDelayMillis: 5000,
     stream: () => {
       socket = new Socket();
-      if (tls !== undefined) socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
+      if (tls === undefined) limitMessages(socket);
+      else socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
       return socket;
     },
     ...(tls === undefined ? {} : { ssl: tlsOptions(tls, host) }),
