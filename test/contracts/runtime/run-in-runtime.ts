@@ -71,7 +71,9 @@ async function bundle(file: string, outfile: string): Promise<void> {
       {
         name: "suite",
         setup({ onResolve }) {
-          onResolve({ filter: /^node:test$/ }, () => ({ path: join(folder, "node-test.ts") }));
+          onResolve({ filter: /^node:test$|\/mock-timeouts\.ts$/ }, () => ({
+            path: join(folder, "node-test.ts"),
+          }));
           onResolve({ filter: /\/src\/index\.ts$/ }, () => ({ path: join(folder, "store-index.ts") }));
         },
       },
