@@ -215,8 +215,17 @@ function partAlgorithms(checksums: Checksums | undefined): S3Algorithm[] {
 }
 
 export function checksumElements(record: ChecksumFields): XmlElement[] {
+  return toElements(record, record);
+}
+
+/** GetObjectAttributes shows composite checksums too, but without the number of parts. */
+export function attributeChecksumElements(record: ChecksumFields): XmlElement[] {
+  return toElements(record, { checksums: record.checksums });
+}
+
+function toElements(record: ChecksumFields, formatted: Parameters<typeof formatChecksum>[0]): XmlElement[] {
   const values = shownAlgorithms(record).map(
-    (algorithm): XmlElement => [elements[algorithm], formatChecksum(record, algorithm)],
+    (algorithm): XmlElement => [elements[algorithm], formatChecksum(formatted, algorithm)],
   );
   return values.length === 0 ? [] : [...values, ["ChecksumType", toChecksumType(record)]];
 }

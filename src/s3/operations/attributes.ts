@@ -1,6 +1,6 @@
 // GetObjectAttributes: returns the requested attributes of an object.
 import type { ObjectPart } from "../../engine/engine.ts";
-import { checksumElements, partChecksumElements } from "../body/checksums.ts";
+import { attributeChecksumElements, partChecksumElements } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -32,7 +32,7 @@ export async function getObjectAttributes(call: Call): Promise<S3Response> {
   const has = (name: (typeof attributeNames)[number]) => requested.includes(name);
   const elements: XmlElement[] = [];
   if (has("ETag")) elements.push(["ETag", record.etag]);
-  const checksums = has("Checksum") ? checksumElements(record) : [];
+  const checksums = has("Checksum") ? attributeChecksumElements(record) : [];
   if (checksums.length > 0) {
     elements.push(["Checksum", checksums]);
   }

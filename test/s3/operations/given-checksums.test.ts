@@ -77,9 +77,11 @@ test("uploads have composite checksums of MD5 and XXHASH, and no full-object che
     const name = `Checksum${ChecksumAlgorithm}` as const;
     const ofParts = Buffer.concat(Parts.map((part) => Buffer.from(part[name]!, "base64")));
     const head = await client.send(new HeadObjectCommand({ ...target, ChecksumMode: "ENABLED" }));
-    assert.equal(head[name], `${checksum(ChecksumAlgorithm, ofParts)[name]}-2`);
-    const attributes = { ...target, ObjectAttributes: ["ObjectParts" as const] };
-    const { ObjectParts } = await client.send(new GetObjectAttributesCommand(attributes));
+    const composite = checksum(ChecksumAlgorithm, ofParts)[name];
+    assert.equal(head[name], `${composite}-2`);
+    const attributes = { ...target, ObjectAttributes: ["Checksum" as const, "ObjectParts" as const] };
+    const { Checksum, ObjectParts } = await client.send(new GetObjectAttributesCommand(attributes));
+    assert.deepEqual(Checksum, { [name]: composite, ChecksumType: "COMPOSITE" });
     assert.deepEqual(
       ObjectParts?.Parts?.map((part) => part[name]),
       Parts.map((part) => part[name]),
