@@ -13,6 +13,7 @@ inBrowser("Rules", async (t, browser) => {
     const editor = page.getByRole("form", { name: "Lifecycle" });
     const save = editor.getByRole("button", { name: "Save Lifecycle rules" });
     assert.equal(await save.isDisabled(), true);
+    await editor.getByText("Until rules are set, this one applies.").waitFor();
     assert.equal(await editor.getByLabel("Abort incomplete uploads after days").inputValue(), "7");
     await editor.getByRole("button", { name: "Add rule to Lifecycle" }).focus();
     await page.keyboard.press("Enter");

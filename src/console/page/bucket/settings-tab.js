@@ -100,7 +100,8 @@ function generalCard({ name, created, account, storageClass }) {
  * @param {AbortSignal} signal
  * @returns {[string, HTMLElement][]}
  */
-function ruleEditors(bucket, { lifecycle, cors, locks, seen }, signal) {
+function ruleEditors(bucket, { lifecycle, isDefaultLifecycle, cors, locks, seen }, signal) {
+  const lifecycleDefault = isDefaultLifecycle ? " Until rules are set, this one applies." : "";
   return [
     [
       "Lock rules",
@@ -127,8 +128,9 @@ function ruleEditors(bucket, { lifecycle, cors, locks, seen }, signal) {
         },
         title: "Lifecycle",
         about:
-          "Expire or transition objects and clean up incomplete uploads, by age. Days end at midnight UTC.",
-        none: "No lifecycle rules: objects and incomplete uploads are kept until they are deleted.",
+          "Expire or transition objects and clean up incomplete uploads, by age. Days end at midnight UTC." +
+          lifecycleDefault,
+        none: "No lifecycle rules: objects are kept until they are deleted, incomplete uploads for seven days.",
         fresh: () => ({ isEnabled: true, prefix: "", expire: { days: 30 } }),
       }),
     ],
