@@ -13,6 +13,8 @@ import type { LockDocument, StoredDocument, VersionRow, VersionsDocument } from 
 import { requireBucket, versioningState } from "./setting-changes.ts";
 
 const pageVersions = 100;
+/** A key that was deleted again and again has many delete markers before its newest version. */
+export const maxMarkers = 2000;
 
 export function versionRoutes(engine: Engine, now: () => number): readonly Route[] {
   return [
@@ -63,13 +65,17 @@ async function listVersions(engine: Engine, bucket: string, key: string, after: 
 /** Returns the id of the newest version that is not a delete marker. */
 async function findNewest(engine: Engine, bucket: string, key: string): Promise<string> {
   let after: VersionPosition | undefined;
-  do {
+  for (let pages = 0; pages < maxMarkers / pageVersions; pages++) {
     const { versions, next } = await listVersions(engine, bucket, key, after);
     const found = versions.find(({ version }) => !isDeleteMarker(version));
     if (found !== undefined) return found.version.version;
     after = next;
-  } while (after !== undefined);
-  throw new ConsoleError(404, "This object has no versions that could be restored.");
+    if (after === undefined)
+      throw new ConsoleError(404, "This object has no versions that could be restored.");
+  }
+  throw new ConsoleError(409, `This object was deleted ${maxMarkers} times or more.`, {
+    hint: "Open its versions, and restore the one that you want.",
+  });
 }
 
 function toVersionRow({ version, isCurrent }: ListedVersion, bucket: Bucket, now: number): VersionRow {

@@ -57,6 +57,18 @@ test("the versions of an object are listed without those of longer keys", async 
   await scene.refused(404, "GET /api/content", { query: { ...query, version: "0".repeat(32) } });
 });
 
+test("the newest version is searched behind a bounded number of delete markers", async (t) => {
+  const scene = await versionedScene(t);
+  const first = await scene.put("a", "one");
+  const restore = { json: { bucket, key: "a" } };
+  for (let i = 0; i < 1999; i++) await scene.engine.delete(bucket, ["a"]);
+  await scene.get("POST /api/versions/restore", restore);
+  for (let i = 0; i < 2000; i++) await scene.engine.delete(bucket, ["a"]);
+  const message = await scene.refused(409, "POST /api/versions/restore", restore);
+  assert.match(message, /was deleted 2000 times or more/);
+  await scene.get("POST /api/versions/restore", { json: { ...restore.json, version: first.version } });
+});
+
 test("a long history is listed by pages", async (t) => {
   const scene = await versionedScene(t);
   for (let i = 0; i < 130; i++) await scene.put("a", String(i));

@@ -19,6 +19,7 @@ import { batchObjects } from "../../../src/console/api/bucket/copies.ts";
 import { budgetMilliseconds } from "../../../src/console/api/bucket/search.ts";
 import { maxListings } from "../../../src/console/api/history.ts";
 import { pageParts, pageUploads } from "../../../src/console/api/uploads.ts";
+import { maxMarkers } from "../../../src/console/api/versions.ts";
 import { maxSessions } from "../../../src/console/auth/sessions.ts";
 import { maxShareLinks } from "../../../src/console/auth/share-links.ts";
 import { defaultJsonBytes, maxJsonDepth, maxJsonItems } from "../../../src/console/route.ts";
@@ -103,6 +104,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "time of a search": [budgetMilliseconds],
     "objects that a request copies or moves": [batchObjects],
     "uploads on a page, with their parts": [pageUploads, pageParts],
+    "delete markers before the newest version, which a request without a version restores": [maxMarkers],
     "listings of versions that a page of deleted objects reads": [maxListings],
     "share links of the store": [maxShareLinks],
     "sessions of a token or provider's user": [maxSessions],
