@@ -1,19 +1,24 @@
 // Section "builds": this build and another one, named by --build, under the same load in alternating
-// rounds. It shows what a change costs.
+// rounds. It shows what a change costs. Both are started several times: two processes of one build
+// differ by up to a fifth, because they compile and lay out the same code differently.
 import { type ChildProcess, execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { requestsPerSecond } from "../http-load.ts";
 import type { Limit } from "../limits.ts";
+import { figure } from "../measure.ts";
 import { largeRows, smallRows } from "../peers/s3-rows.ts";
 import { type S3Server, s3ServerAt } from "../peers/s3-server.ts";
 import { type ScriptServer, startStoreScript } from "../peers/scripts.ts";
-import { type Context, compare, KiB, type Section } from "../section.ts";
+import { type Context, compare, KiB, makeRow, type Row, type Section } from "../section.ts";
 import { end, ownProgram } from "../servers.ts";
 
 /** No change may slow another path by more than this. */
 const bar = 0.97;
 const listLanes = 4;
+const starts = 5;
+const roundsOfStart = 3;
+const otherName = "the other build";
 
 export const builds: Section = {
   name: "builds",
@@ -31,12 +36,39 @@ async function run(context: Context): Promise<void> {
     context.note("builds is skipped: name the folder of another build with --build DIR.");
     return;
   }
+  const programs = [ownProgram, programOf(context.build)] as const;
+  const found: Row[][] = [];
+  for (let start = 0; start < (context.quick ? 2 : starts); start++) {
+    const rows: Row[] = [];
+    const directory = join(context.directory, `start-${start}`);
+    mkdirSync(directory);
+    const pace = { ...context.pace, rounds: roundsOfStart };
+    await measureOnce(
+      { ...context, directory, pace, row: (row) => rows.push(row), note: () => {} },
+      programs,
+    );
+    found.push(rows);
+  }
+  for (const index of found[0]!.keys()) context.row(mergeRows(found.map((rows) => rows[index]!)));
+}
+
+/** Puts the rounds of all starts together. Only the other build remains beside this one. */
+function mergeRows(rows: readonly Row[]): Row {
+  const { what, size, lanes, unit } = rows[0]!;
+  const beside = rows.map(({ limits }) => limits.find(({ name }) => name === otherName)!.figure);
+  const figures = [rows.map(({ store }) => store), beside].map((some) =>
+    figure(some.flatMap(({ rounds }) => rounds)),
+  );
+  return makeRow({ what, size, lanes, unit }, figures, [{ name: otherName, bar }]);
+}
+
+async function measureOnce(context: Context, [ownCommand, otherCommand]: readonly [string, string]) {
   const started: ChildProcess[] = [];
   try {
-    const own = await startBuild("this build", ownProgram, context, started);
-    const other = await startBuild("the other build", programOf(context.build), context, started);
+    const own = await startBuild("this build", ownCommand, context, started);
+    const other = await startBuild(otherName, otherCommand, context, started);
     await scriptRows(context, own.script, other.script);
-    await smallRows(context, own.s3, [{ server: other.s3, getBar: bar, putBar: bar }]);
+    await smallRows(context, own.s3, [{ server: other.s3 }]);
     await listRow(context, own.s3, other.s3);
     await largeRows(context, own.s3, [other.s3], started);
   } finally {
@@ -77,7 +109,7 @@ async function scriptRows(context: Context, own: ScriptServer, other: ScriptServ
     await compare(context, {
       ...{ what: `script ${operation}`, size: KiB, lanes, unit: "op/s" },
       round: () => own.rate(operation, lanes, seconds),
-      limits: [{ name: "the other build", round: () => other.rate(operation, lanes, seconds), bar }],
+      limits: [{ name: otherName, round: () => other.rate(operation, lanes, seconds), bar }],
     });
   }
 }
