@@ -150,7 +150,9 @@ async function send(
   const object = right === "append" && on === "object" ? `${folder}new-${fresh++}` : `${folder}there`;
   if (name === "PostObject") return sendForm(scene, bucket, object, key);
   const needsUpload = /Upload|Parts/.test(name) && on === "object" && name !== "CreateMultipartUpload";
-  const uploadId = needsUpload ? await openUpload(scene, bucket, object) : "none";
+  // A key that may only append can use only uploads that it created.
+  const opener = right === "append" && expected(name, right, situation) === "allowed" ? key : scene.key;
+  const uploadId = needsUpload ? await openUpload(scene, opener, bucket, object) : "none";
   const raw = fillTemplate(templates[name], { bucket, object, uploadId });
   const query = on === "listing" ? [...raw.query, ["prefix", folder] as const] : raw.query;
   const body =
@@ -160,8 +162,9 @@ async function send(
   return scene.ask({ ...raw, query, ...(body === undefined ? {} : { body }) }, { key, form });
 }
 
-async function openUpload({ ask }: DirectScene, bucket: string, key: string): Promise<string> {
-  const { text } = await ask({ method: "POST", path: `/${bucket}/${key}`, query: [["uploads", ""]] });
+async function openUpload({ ask }: DirectScene, opener: Key, bucket: string, key: string): Promise<string> {
+  const raw = { method: "POST", path: `/${bucket}/${key}`, query: [["uploads", ""]] as const };
+  const { text } = await ask(raw, { key: opener });
   return /<UploadId>(\w+)</.exec(text)![1]!;
 }
 
