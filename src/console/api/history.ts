@@ -1,4 +1,5 @@
 // Routes for the history of a bucket: objects that are deleted, and a restore to a time.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import { isDeleteMarker } from "../../model/version.ts";
 import { ConsoleError, json } from "../response.ts";
@@ -7,8 +8,10 @@ import type { DeletedObjectsDocument, DeletedRow, RestoredDocument } from "../wi
 import { requireBucket, versioningState } from "./setting-changes.ts";
 import { formatVersionCursor, parseVersionCursor } from "./versions.ts";
 
-/** Listings of versions in one request: a bucket may have few deleted objects among many. */
-export const maxListings = 5;
+/** Versions in one request: a bucket may have few deleted objects among many. */
+export const maxExamined = 5000;
+/** Other requests run between two listings. */
+const listedVersions = 100;
 const pageRows = 200;
 
 export function historyRoutes(engine: Engine): readonly Route[] {
@@ -48,11 +51,12 @@ async function listDeleted(engine: Engine, query: Query): Promise<DeletedObjects
   const objects: DeletedRow[] = [];
   const prefixes: string[] = [];
   let after = parseVersionCursor(query.optional("cursor"));
-  for (let i = 0; i < maxListings; i++) {
+  for (let examined = 0; examined < maxExamined; examined += listedVersions) {
     const page = await engine.listVersions(bucket.name, {
       prefix: query.text("prefix"),
       delimiter: query.optional("delimiter"),
       after,
+      limit: listedVersions,
     });
     prefixes.push(...page.prefixes);
     for (const { version, isCurrent } of page.versions) {
@@ -60,6 +64,7 @@ async function listDeleted(engine: Engine, query: Query): Promise<DeletedObjects
     }
     after = page.next;
     if (after === undefined || objects.length + prefixes.length >= pageRows) break;
+    await nextTurn();
   }
   return { prefixes, objects, versioning: versioningState(bucket), cursor: formatVersionCursor(after) };
 }

@@ -17,7 +17,7 @@ import {
 import { maxNamed, maxObjects } from "../../../src/console/api/bucket/archives.ts";
 import { batchObjects } from "../../../src/console/api/bucket/copies.ts";
 import { budgetMilliseconds } from "../../../src/console/api/bucket/search.ts";
-import { maxListings } from "../../../src/console/api/history.ts";
+import { maxExamined } from "../../../src/console/api/history.ts";
 import { pageParts, pageUploads } from "../../../src/console/api/uploads.ts";
 import { maxMarkers } from "../../../src/console/api/versions.ts";
 import { maxSessions } from "../../../src/console/auth/sessions.ts";
@@ -105,7 +105,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "objects that a request copies or moves": [batchObjects],
     "uploads on a page, with their parts": [pageUploads, pageParts],
     "delete markers before the newest version, which a request without a version restores": [maxMarkers],
-    "listings of versions that a page of deleted objects reads": [maxListings],
+    "versions that a page of deleted objects reads": [maxExamined],
     "share links of the store": [maxShareLinks],
     "sessions of a token or provider's user": [maxSessions],
     "buckets on which a user has roles": [maxBuckets],

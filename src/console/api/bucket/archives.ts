@@ -1,5 +1,6 @@
 // Routes that download a selection of objects and folders as one ZIP archive. The selection can be
 // longer than a URL, so the page stores it first and then downloads by its id.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine } from "../../../engine/engine.ts";
 import type { Documents } from "../../../engine/records.ts";
 import { limits } from "../../../model/limits.ts";
@@ -100,6 +101,8 @@ async function* recordsUnder(engine: Engine, bucket: string, prefix: string): As
     const page = await engine.list(bucket, { prefix, cursor, limit: limits.listEntries });
     yield* page.objects;
     cursor = page.cursor;
+    // A selection has up to 1,000 folders: other requests run between their listings.
+    await nextTurn();
   } while (cursor !== undefined);
 }
 
