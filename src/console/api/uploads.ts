@@ -1,4 +1,5 @@
 // Routes for multipart uploads: a list with progress, and the steps of uploads by the page.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Engine } from "../../engine/engine.ts";
 import type { ListUploadsOptions, UploadName } from "../../engine/uploads/upload-operations.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -12,6 +13,8 @@ import { bodySource } from "./object.ts";
 
 export const pageUploads = 100;
 export const pageParts = 10_000;
+/** Other requests run between two listings. */
+const listedParts = 200;
 
 export function uploadRoutes(engine: Engine): readonly Route[] {
   return [
@@ -136,9 +139,10 @@ async function toUploadRow(
 async function* everyPart(engine: Engine, bucket: string, name: UploadName): AsyncIterable<PartRecord> {
   let after: number | undefined;
   for (;;) {
-    const { parts, isTruncated } = await engine.listParts(bucket, name, { after, limit: limits.listEntries });
+    const { parts, isTruncated } = await engine.listParts(bucket, name, { after, limit: listedParts });
     yield* parts;
     if (!isTruncated) return;
+    await nextTurn();
     after = parts.at(-1)?.number;
   }
 }
