@@ -196,7 +196,7 @@ export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, e
 
 const bucketNameRule =
   "3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, " +
-  "no two dots in a row, and no IP address";
+  "no two dots in a row, no dash beside a dot, and no IP address";
 
 function checkBucket(fields: Fields, path: ConfigPath, value: unknown): string {
   const example = fields.line("bucket_name", "photos");
