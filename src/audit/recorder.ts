@@ -125,7 +125,7 @@ export function createAuditRecorder({ log, now, warn }: AuditRecorderOptions): A
   return { record, flush };
 }
 
-/** Tells who and what only of the first of the entries. */
+/** Has no user and no subject: they differ between the entries that are combined. */
 function toEntry({ first, lastTime, count }: CountedEntries): AuditEntry {
   const detail = `entries combined until ${lastTime}, because the audit log could not be written`;
   return { time: first.time, act: first.act, detail, count, by: { face: first.by.face } };

@@ -225,7 +225,7 @@ function parseTarget({ options }: Invocation) {
   return { kind: "script", name: name! } as const;
 }
 
-/** Names the scripts that exist: whoever may run this command may read their configuration. */
+/** Lists the scripts that exist: a user of this command can read their configuration anyway. */
 function withScripts({ message }: UnboundScriptError, scripts: readonly ScriptBuckets[]): CommandError {
   const names = new Set(
     scripts.map(({ name, buckets }) => `${name} (${buckets.join(", ") || "no buckets"})`),
