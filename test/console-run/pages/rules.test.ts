@@ -50,7 +50,9 @@ inBrowser("Rules", async (t, browser) => {
     assert.equal(await added.getByLabel("Delete objects").inputValue(), "2027-01-31");
     await editor.getByRole("button", { name: "Remove Lifecycle rule 2" }).click();
     await editor.getByRole("button", { name: "Remove Lifecycle rule 1" }).click();
-    await editor.getByText("objects and incomplete uploads are kept until they are deleted").waitFor();
+    await editor
+      .getByText("objects are kept until they are deleted, incomplete uploads for seven days")
+      .waitFor();
     await save.click();
     await page.getByText("Saved the Lifecycle rules of bucket.").waitFor();
     assert.deepEqual((await settings())?.lifecycle, []);

@@ -92,7 +92,7 @@ inBrowser("Versions", async (t, browser) => {
     await dialog.getByLabel(/^Shorten or end/).check();
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
-    assert.equal(await lock(), undefined);
+    assert.deepEqual(await lock(), { legalHold: false });
   });
 
   await t.test("tags of an object can be edited", async () => {
