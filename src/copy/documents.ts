@@ -16,6 +16,7 @@ export const copiedKinds = [
   "console token",
   "console user",
   "console share link",
+  "bucket share link",
   "account quota",
   "encryption",
 ] as const;

@@ -89,8 +89,11 @@ export interface Records extends Outbox {
 
 export interface Documents {
   get(kind: string, name: string): Promise<Document | undefined>;
-  /** Returns all documents of a kind, sorted by name. */
-  list(kind: string): Promise<readonly Document[]>;
+  /**
+   * Returns all documents of a kind, sorted by name, or those whose names begin with a prefix. What
+   * is after it in a name must not begin with U+10FFFF, which is no character.
+   */
+  list(kind: string, prefix?: string): Promise<readonly Document[]>;
   /** Commits only if the document has the expected revision. Undefined: it must not exist. */
   put(
     kind: string,

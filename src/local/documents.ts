@@ -8,6 +8,7 @@ import { verifyText } from "./rows/checksum.ts";
 import { type DocumentRow, documentContext, documentText } from "./rows/checksummed-rows.ts";
 
 const maxCached = 1000;
+const lastCodePoint = "\u{10ffff}";
 
 export interface LocalDocuments extends Documents {
   /** Drops the prepared statement, because it would keep a closed registry open. */
@@ -43,9 +44,11 @@ export function createLocalDocuments(
       cache.set(cacheKey, document);
       return document;
     },
-    async list(kind) {
-      const sql = "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name";
-      return readRows(() => registry.prepare<DocumentRow>(sql).all(kind)).map(toDocument);
+    async list(kind, prefix = "") {
+      const [range, bounds] =
+        prefix === "" ? ["", []] : [" AND name >= ? AND name < ?", [prefix, `${prefix}${lastCodePoint}`]];
+      const sql = `SELECT kind, name, text, revision FROM documents WHERE kind = ?${range} ORDER BY name`;
+      return readRows(() => registry.prepare<DocumentRow>(sql).all(kind, ...bounds)).map(toDocument);
     },
     put: (kind, name, text, expectedRevision) => writer.putDocument({ kind, name, text, expectedRevision }),
     delete: (kind, name) => writer.deleteDocument(kind, name),

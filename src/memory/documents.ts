@@ -16,8 +16,13 @@ export function createMemoryDocuments(): Documents {
     async get(kind, name) {
       return getKind(kind).get(name);
     },
-    async list(kind) {
-      return Array.from(getKind(kind).from(""), ([, document]) => document);
+    async list(kind, prefix = "") {
+      const found: Document[] = [];
+      for (const [name, document] of getKind(kind).from(prefix)) {
+        if (!name.startsWith(prefix)) break;
+        found.push(document);
+      }
+      return found;
     },
     async put(kind, name, text, expectedRevision) {
       const documents = getKind(kind);

@@ -35,10 +35,8 @@ export function createSecrets(documents: Documents, key: Uint8Array): Secrets {
   async function listDocuments(script: string): Promise<{ name: string; document: Document }[]> {
     checkScript(script);
     const prefix = `${script}/`;
-    const all = await documents.list(kind);
-    return all
-      .filter(({ name }) => name.startsWith(prefix))
-      .map((document) => ({ name: document.name.slice(prefix.length), document }));
+    const all = await documents.list(kind, prefix);
+    return all.map((document) => ({ name: document.name.slice(prefix.length), document }));
   }
 
   return {

@@ -93,6 +93,17 @@ for (const pair of portPairs) {
       assert.equal((await documents.list("kin")).length, 1);
     });
 
+    await t.test("list with a prefix returns only the documents whose names begin with it", async () => {
+      for (const name of ["a", "a/", "a/b", "a/\u{1f511}", "a/\uffff", "a0", "b/a/", "é/a"])
+        await documents.put("folder", name, "text", undefined);
+      const below = async (prefix: string) =>
+        (await documents.list("folder", prefix)).map(({ name }) => name);
+      assert.deepEqual(await below("a/"), ["a/", "a/b", "a/\uffff", "a/\u{1f511}"]);
+      assert.deepEqual(await below("é"), ["é/a"]);
+      assert.deepEqual(await below("a/c"), []);
+      assert.equal((await below("")).length, 8);
+    });
+
     await t.test("a document with any name and any text is returned unchanged", async () => {
       // Remove NUL, which ends a text in SQLite; stored names and texts never contain it.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));

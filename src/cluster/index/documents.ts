@@ -5,6 +5,8 @@ import type { Database } from "../postgres/database.ts";
 import { isText } from "../postgres/text.ts";
 import { calls, queries } from "./queries.ts";
 
+const lastCodePoint = "\u{10ffff}";
+
 export function createClusterDocuments(database: Database): Documents {
   return {
     async get(kind, name) {
@@ -12,8 +14,12 @@ export function createClusterDocuments(database: Database): Documents {
       const [row] = await database.read(queries.document, [kind, name]);
       return row && toDocument(row);
     },
-    async list(kind) {
-      return (await database.read(queries.documents, [kind])).map(toDocument);
+    async list(kind, prefix = "") {
+      const rows =
+        prefix === ""
+          ? database.read(queries.documents, [kind])
+          : database.read(queries.documentsBelow, [kind, prefix, `${prefix}${lastCodePoint}`]);
+      return (await rows).map(toDocument);
     },
     async put(kind, name, text, expectedRevision) {
       const outcome = await database.commit(calls.putDocument, [kind, name, text, expectedRevision ?? null]);

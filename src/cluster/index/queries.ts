@@ -92,6 +92,8 @@ export const queries = statements({
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
   document: "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
   documents: "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
+  documentsBelow:
+    "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name >= $2 AND name < $3 ORDER BY name",
 });
 
 export const calls = statements({

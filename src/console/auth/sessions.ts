@@ -188,7 +188,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     async end(publicId) {
       if (publicId.length !== publicIdLength) return false;
-      const found = (await documents.list(kind)).find(({ name }) => name.startsWith(publicId));
+      const [found] = await documents.list(kind, publicId);
       return found !== undefined && (await documents.delete(kind, found.name));
     },
   };

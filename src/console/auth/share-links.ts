@@ -1,5 +1,6 @@
 // Share links: anyone with the link can download one object until it expires or is revoked. A link
-// has 256 random bits, of which the store has only a hash.
+// has 256 random bits, of which the store has only a hash. An index by bucket saves a listing from
+// reading the links of all others.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
@@ -21,49 +22,111 @@ export interface ShareLink {
   readonly by: string;
 }
 
-export type NewShareLink = Pick<ShareLink, "key" | "expires" | "by"> & {
-  readonly bucket: Pick<BucketRecord, "name" | "created">;
-};
+type SharedBucket = Pick<BucketRecord, "name" | "created">;
+
+export type NewShareLink = Pick<ShareLink, "key" | "expires" | "by"> & { readonly bucket: SharedBucket };
 
 export interface ShareLinks {
-  /** Undefined if there are already as many links as the store allows. */
-  create(link: NewShareLink): Promise<{ readonly secret: string; readonly link: ShareLink } | undefined>;
+  /** Returns what has too many links, if there are as many as are allowed. */
+  create(
+    link: NewShareLink,
+  ): Promise<{ readonly secret: string; readonly link: ShareLink } | "full bucket" | "full store">;
   /** Undefined if the link is unknown, expired or revoked. */
   find(secret: string): Promise<ShareLink | undefined>;
   /** Returns the valid links of a bucket, the newest first. */
-  list(bucket: string): Promise<ShareLink[]>;
+  list(bucket: SharedBucket): Promise<ShareLink[]>;
   /** Returns the revoked link; undefined if the bucket has no such link. */
   revoke(bucket: string, id: string): Promise<ShareLink | undefined>;
 }
 
+/** Links by the hash of the secret. */
 const kind = "console share link";
+/** The same links by bucket and hash. Written after the link, and deleted after it. */
+const indexKind = "bucket share link";
 const secretShape = /^[A-Za-z0-9_-]{43}$/;
 const idLength = 16;
 export const maxShareLinks = 10_000;
+export const maxBucketLinks = 1000;
+const sweepMilliseconds = 3600 * 1000;
+const fullSweepMilliseconds = 60 * 1000;
 
 type StoredLink = Omit<ShareLink, "id">;
 
 export function createShareLinks(documents: Documents, now: () => number): ShareLinks {
-  async function all(): Promise<{ readonly name: string; readonly link: ShareLink }[]> {
-    const documentsOfKind = await documents.list(kind);
-    return documentsOfKind.map(({ name, text }) => ({ name, link: toLink(name, text) }));
+  let sweeping: Promise<void> | undefined;
+  let swept = Number.NEGATIVE_INFINITY;
+  /** Links of the store at the last sweep, and those that this process has created since. */
+  let count = 0;
+
+  /** Completes the index, which links of earlier releases lack, and deletes expired links. */
+  async function sweep(): Promise<void> {
+    const indexed = new Set((await documents.list(indexKind)).map(({ name }) => name));
+    let valid = 0;
+    for (const { name, text } of await documents.list(kind)) {
+      const { bucket, expires } = toLink(name, text);
+      if (expires <= now()) {
+        await documents.delete(kind, name);
+        continue;
+      }
+      valid++;
+      const entry = indexName(bucket, name);
+      if (!indexed.delete(entry)) await documents.put(indexKind, entry, text, undefined);
+    }
+    // The links of the rest have expired or been revoked.
+    for (const entry of indexed) await documents.delete(indexKind, entry);
+    count = valid;
+    swept = now();
+  }
+
+  async function ensureSwept(milliseconds: number): Promise<void> {
+    if (sweeping === undefined && now() - swept >= milliseconds)
+      sweeping = sweep().finally(() => {
+        sweeping = undefined;
+      });
+    await sweeping;
+  }
+
+  async function remove({ bucket }: ShareLink, hash: string): Promise<boolean> {
+    const isDeleted = await documents.delete(kind, hash);
+    if (isDeleted) count--;
+    await documents.delete(indexKind, indexName(bucket, hash));
+    return isDeleted;
+  }
+
+  /** Returns the links of a bucket by their hashes, with those that have ended. */
+  async function linksOf(bucket: string, id = ""): Promise<{ hash: string; link: ShareLink }[]> {
+    await ensureSwept(Number.POSITIVE_INFINITY);
+    const entries = await documents.list(indexKind, indexName(bucket, id));
+    return entries.map(({ name, text }) => {
+      const hash = name.slice(bucket.length + 1);
+      return { hash, link: toLink(hash, text) };
+    });
+  }
+
+  function isValid(link: ShareLink, { created }: SharedBucket): boolean {
+    return link.bucketCreated === created && link.expires > now();
   }
 
   return {
     async create({ bucket, key, expires, by }) {
-      let count = 0;
-      for (const { name, link } of await all()) {
-        if (link.expires <= now()) await documents.delete(kind, name);
-        else count++;
+      await ensureSwept(count < maxShareLinks ? sweepMilliseconds : fullSweepMilliseconds);
+      if (count >= maxShareLinks) return "full store";
+      let ofBucket = 0;
+      for (const { hash, link } of await linksOf(bucket.name)) {
+        if (isValid(link, bucket)) ofBucket++;
+        else await remove(link, hash);
       }
-      if (count >= maxShareLinks) return undefined;
+      if (ofBucket >= maxBucketLinks) return "full bucket";
       const secret = randomBytes(32).toString("base64url");
       const stored: StoredLink = {
         ...{ bucket: bucket.name, key, bucketCreated: bucket.created, created: now(), expires, by },
       };
       const hash = hashSecret(secret);
-      await documents.put(kind, hash, JSON.stringify(stored), undefined);
-      return { secret, link: toLink(hash, JSON.stringify(stored)) };
+      const text = JSON.stringify(stored);
+      await documents.put(kind, hash, text, undefined);
+      await documents.put(indexKind, indexName(bucket.name, hash), text, undefined);
+      count++;
+      return { secret, link: toLink(hash, text) };
     },
     async find(secret) {
       if (!secretShape.test(secret)) return undefined;
@@ -72,16 +135,19 @@ export function createShareLinks(documents: Documents, now: () => number): Share
       return link !== undefined && link.expires > now() ? link : undefined;
     },
     async list(bucket) {
-      const links = (await all()).map(({ link }) => link);
-      return links
-        .filter((link) => link.bucket === bucket && link.expires > now())
-        .sort((a, b) => b.created - a.created);
+      const links = (await linksOf(bucket.name)).map(({ link }) => link);
+      return links.filter((link) => isValid(link, bucket)).sort((a, b) => b.created - a.created);
     },
     async revoke(bucket, id) {
-      const found = (await all()).find(({ link }) => link.id === id && link.bucket === bucket);
-      return found !== undefined && (await documents.delete(kind, found.name)) ? found.link : undefined;
+      if (id.length !== idLength) return undefined;
+      const [found] = await linksOf(bucket, id);
+      return found !== undefined && (await remove(found.link, found.hash)) ? found.link : undefined;
     },
   };
+}
+
+function indexName(bucket: string, hash: string): string {
+  return `${bucket}/${hash}`;
 }
 
 function toLink(name: string, text: string): ShareLink {

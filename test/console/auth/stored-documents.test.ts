@@ -29,5 +29,7 @@ test("users, tokens and share links in an unknown form are reported as damage", 
     await assert.rejects(createTokens(documents, Date.now).list(), { reason: "Damaged" });
   }
   await store("console share link", "a".repeat(64), { bucket: "photos", key: 7, expires: "never" });
-  await assert.rejects(createShareLinks(documents, Date.now).list("photos"), { reason: "Damaged" });
+  await assert.rejects(createShareLinks(documents, Date.now).list({ name: "photos", created: 1 }), {
+    reason: "Damaged",
+  });
 });

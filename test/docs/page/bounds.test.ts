@@ -21,7 +21,7 @@ import { maxExamined } from "../../../src/console/api/history.ts";
 import { pageParts, pageUploads } from "../../../src/console/api/uploads.ts";
 import { maxMarkers } from "../../../src/console/api/versions.ts";
 import { maxSessions } from "../../../src/console/auth/sessions.ts";
-import { maxShareLinks } from "../../../src/console/auth/share-links.ts";
+import { maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-links.ts";
 import { defaultJsonBytes, maxJsonDepth, maxJsonItems } from "../../../src/console/route.ts";
 import { maxRules } from "../../../src/events/rule-check.ts";
 import { maxHeaderLines } from "../../../src/http/server/limits.ts";
@@ -106,6 +106,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "uploads on a page, with their parts": [pageUploads, pageParts],
     "delete markers before the newest version, which a request without a version restores": [maxMarkers],
     "versions that a page of deleted objects reads": [maxExamined],
+    "share links of a bucket": [maxBucketLinks],
     "share links of the store": [maxShareLinks],
     "sessions of a token or provider's user": [maxSessions],
     "buckets on which a user has roles": [maxBuckets],

@@ -68,7 +68,7 @@ async function describeAccess(options: DetailsOptions, { query, request, session
     statements: policy?.statements ?? [],
     isPolicyPublic: policy?.isPublic ?? false,
     publication: describePublication(bucket, request, options),
-    shares: (await links.list(bucket.name)).filter((link) => link.bucketCreated === bucket.created).length,
+    shares: (await links.list(bucket)).length,
   } satisfies AccessDocument);
 }
 

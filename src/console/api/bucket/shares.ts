@@ -34,9 +34,7 @@ export function shareRoutes(options: ShareOptions): readonly Route[] {
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
         const bucket = await requireBucket(engine, query.text("bucket"));
-        const shares = (await links.list(bucket.name)).filter(
-          (link) => link.bucketCreated === bucket.created,
-        );
+        const shares = await links.list(bucket);
         return json({ shares: shares.map(toShareDocument) } satisfies SharesDocument);
       },
     },
@@ -54,8 +52,10 @@ export function shareRoutes(options: ShareOptions): readonly Route[] {
         await requireReadable(engine, bucket.name, key);
         const expires = options.now() + seconds * 1000;
         const created = await links.create({ bucket, key, expires, by: session.name });
-        if (created === undefined)
-          throw new ConsoleError(409, "The store has too many share links.", { hint: "Revoke some first." });
+        if (created === "full bucket" || created === "full store") {
+          const what = created === "full bucket" ? "This bucket" : "The store";
+          throw new ConsoleError(409, `${what} has too many share links.`, { hint: "Revoke some first." });
+        }
         const url = shareUrl(options.url ?? requestOrigin(request), created.secret, key);
         return json({ ...toShareDocument(created.link), url } satisfies NewShareDocument, 201);
       },
