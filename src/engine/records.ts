@@ -101,8 +101,8 @@ export interface Documents {
     text: string,
     expectedRevision: number | undefined,
   ): Promise<"committed" | "conflict">;
-  /** Returns false if the document does not exist. */
-  delete(kind: string, name: string): Promise<boolean>;
+  /** Returns false if the document does not exist, or does not have the expected revision. */
+  delete(kind: string, name: string, expectedRevision?: number): Promise<boolean>;
 }
 
 export interface Document {

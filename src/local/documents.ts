@@ -51,7 +51,7 @@ export function createLocalDocuments(
       return readRows(() => registry.prepare<DocumentRow>(sql).all(kind, ...bounds)).map(toDocument);
     },
     put: (kind, name, text, expectedRevision) => writer.putDocument({ kind, name, text, expectedRevision }),
-    delete: (kind, name) => writer.deleteDocument(kind, name),
+    delete: (kind, name, expectedRevision) => writer.deleteDocument({ kind, name, expectedRevision }),
     close() {
       selectOne = undefined;
       cache.clear();
@@ -79,15 +79,14 @@ export interface DocumentWrite {
   readonly expectedRevision: number | undefined;
 }
 
+export type DocumentDeletion = Omit<DocumentWrite, "text">;
+
 export function putDocument(
   registry: Database,
   { kind, name, text, expectedRevision }: DocumentWrite,
 ): "committed" | "conflict" {
   return inTransaction(registry, () => {
-    const find = registry.prepare<{ revision: number }>(
-      "SELECT revision FROM documents WHERE kind = ? AND name = ?",
-    );
-    if (find.get(kind, name)?.revision !== expectedRevision) return "conflict";
+    if (findRevision(registry, kind, name) !== expectedRevision) return "conflict";
     // The counter is shared by all documents and never reused: a recreated document has a new
     // revision.
     registry.exec("UPDATE revisions SET last = last + 1");
@@ -102,10 +101,20 @@ export function putDocument(
   });
 }
 
-export function deleteDocument(registry: Database, kind: string, name: string): boolean {
+function findRevision(registry: Database, kind: string, name: string): number | undefined {
+  const sql = "SELECT revision FROM documents WHERE kind = ? AND name = ?";
+  return registry.prepare<{ revision: number }>(sql).get(kind, name)?.revision;
+}
+
+export function deleteDocument(
+  registry: Database,
+  { kind, name, expectedRevision }: DocumentDeletion,
+): boolean {
   const remove = registry.prepare("DELETE FROM documents WHERE kind = ? AND name = ?");
   const deleteExistence = registry.prepare("DELETE FROM witness WHERE place = ?");
   return inTransaction(registry, () => {
+    if (expectedRevision !== undefined && findRevision(registry, kind, name) !== expectedRevision)
+      return false;
     const wasPresent = Number(remove.run(kind, name).changes) > 0;
     return Number(deleteExistence.run(existenceKey.document(kind, name)).changes) > 0 || wasPresent;
   });

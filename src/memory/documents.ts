@@ -30,11 +30,13 @@ export function createMemoryDocuments(): Documents {
       documents.set(name, { name, text, revision: ++revision });
       return "committed";
     },
-    async delete(kind, name) {
+    async delete(kind, name, expectedRevision) {
       const documents = getKind(kind);
-      const exists = documents.get(name) !== undefined;
+      const document = documents.get(name);
+      if (document === undefined || document.revision !== (expectedRevision ?? document.revision))
+        return false;
       documents.delete(name);
-      return exists;
+      return true;
     },
   };
 }

@@ -10,15 +10,19 @@ export interface Address {
 
 export interface AddressNames {
   readonly server: ServerNames;
-  /** The bucket of each domain. */
-  readonly domains: ReadonlyMap<string, string>;
+  /** Returns the bucket of a domain. */
+  readonly findDomain: (name: string) => Promise<string | undefined>;
 }
 
 /** Returns undefined if the path is not valid UTF-8 or does not begin with a slash. */
-export function parseAddress(host: string, target: string, names: AddressNames): Address | undefined {
+export async function parseAddress(
+  host: string,
+  target: string,
+  names: AddressNames,
+): Promise<Address | undefined> {
   const path = decodeTarget(splitTarget(target).rawPath);
   if (path === undefined || !path.startsWith("/")) return undefined;
-  const bucket = findBucketByHost(hostName(host), names);
+  const bucket = await findBucketByHost(hostName(host), names);
   if (bucket !== undefined) return { bucket, key: path.slice(1) };
   const slash = path.indexOf("/", 1);
   return slash === -1
@@ -27,10 +31,13 @@ export function parseAddress(host: string, target: string, names: AddressNames):
 }
 
 /** The server's own names come first, so that the domain of a bucket never takes one of them. */
-function findBucketByHost(name: string, { server, domains }: AddressNames): string | undefined {
+async function findBucketByHost(
+  name: string,
+  { server, findDomain }: AddressNames,
+): Promise<string | undefined> {
   const base = findBase(name, server.bases);
   if (base !== undefined) return name.slice(0, -base.length - 1);
-  return isServerName(name, server) ? undefined : domains.get(name);
+  return isServerName(name, server) ? undefined : findDomain(name);
 }
 
 function hostName(host: string): string {

@@ -10,7 +10,7 @@ interface StoredClaim {
   readonly bucket: string;
   /** Creation time of the bucket: a later bucket of the same name has no claim. */
   readonly created: number;
-  /** Time of the claim. 0: it was released. */
+  /** Time of the claim. 0: an earlier release, which did not delete claims, released it. */
   readonly claimed: number;
 }
 
@@ -78,18 +78,10 @@ export async function readOwnClaims(
 
 /** Has no effect on a domain that was claimed again meanwhile. */
 export async function releaseDomain(documents: Documents, claim: ReadClaim): Promise<void> {
-  const { domain, revision, bucket, created } = claim;
-  const released: StoredClaim = { bucket, created, claimed: 0 };
-  await documents.put(kind, domain, JSON.stringify(released), revision);
+  await documents.delete(kind, claim.domain, claim.revision);
 }
 
-/** Returns the name of the bucket that has each domain. */
-export async function listClaims(documents: Documents): Promise<ReadonlyMap<string, string>> {
-  const all = await documents.list(kind);
-  return new Map(all.map(({ name, text }) => [name, parseClaim(name, text).bucket]));
-}
-
-async function readClaim(documents: Documents, domain: string): Promise<ReadClaim | undefined> {
+export async function readClaim(documents: Documents, domain: string): Promise<ReadClaim | undefined> {
   const document = await documents.get(kind, domain);
   return document && { ...parseClaim(domain, document.text), domain, revision: document.revision };
 }

@@ -25,8 +25,7 @@ import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
   readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
-  /** Called for every request: returns the current domains and public buckets. */
-  readonly names: () => Promise<AddressNames>;
+  readonly names: AddressNames;
   readonly log: (line: string) => void;
   /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
@@ -43,7 +42,7 @@ interface PublicRequest {
 
 export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
   async function handle(request: HttpRequest, requested: RequestedObject): Promise<HttpResponse> {
-    const address = parseAddress(request.header("host") ?? "", request.target, await names());
+    const address = await parseAddress(request.header("host") ?? "", request.target, names);
     if (address === undefined) return textResponse(400, "The path of this request is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;

@@ -6,13 +6,14 @@ import type { BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import {
   commonServerNames,
+  isDomain,
   type Publication,
   publicationFlaw,
   type ServerNames,
 } from "../model/settings/publication.ts";
 import { isList, isText } from "../model/shape.ts";
 import { parseDocument } from "../model/stored-document.ts";
-import { claimDomain, listClaims, readOwnClaims, releaseDomain } from "./domain-claims.ts";
+import { claimDomain, readClaim, readOwnClaims, releaseDomain } from "./domain-claims.ts";
 
 /** A publication setting was refused; the message says why. */
 export class PublicationError extends Error {
@@ -38,21 +39,21 @@ export async function listPublicBuckets(documents: Documents): Promise<PublicBuc
   return all.map(({ name, text }) => ({ bucket: name, domains: parseDomains(name, text) }));
 }
 
-/** Returns the bucket of each domain: the bucket that claimed it first, if it still has it. */
-export async function listDomains(documents: Documents): Promise<ReadonlyMap<string, string>> {
-  const claims = await listClaims(documents);
-  const domains = new Map<string, string>();
-  for (const { bucket, domains: listed } of await listPublicBuckets(documents))
-    for (const domain of listed) if (claims.get(domain) === bucket) domains.set(domain, bucket);
-  return domains;
+/** Returns the bucket that claimed the domain first, if it still has it. */
+export async function findDomain(documents: Documents, domain: string): Promise<string | undefined> {
+  if (!isDomain(domain)) return undefined;
+  const bucket = (await readClaim(documents, domain))?.bucket;
+  const listed = bucket === undefined ? undefined : await documents.get(kind, bucket);
+  if (listed === undefined) return undefined;
+  return parseDomains(listed.name, listed.text).includes(domain) ? bucket : undefined;
 }
 
 function parseDomains(bucket: string, text: string): readonly string[] {
-  const isDomain = (value: unknown): value is string => isText(value, 253);
+  const isName = (value: unknown): value is string => isText(value, 253);
   return parseDocument(
     text,
     `The list of domains of the public bucket "${bucket}"`,
-    (value): value is readonly string[] => isList(value, 100_000, isDomain),
+    (value): value is readonly string[] => isList(value, 100_000, isName),
   );
 }
 

@@ -6,7 +6,7 @@ import type { HttpListener } from "../http/server/listen.ts";
 import type { PortAddress } from "../http/server/shared-listener.ts";
 import type { ServerNames } from "../model/settings/publication.ts";
 import { createPublicHandler, type HandlerOptions } from "./handler.ts";
-import { listDomains, listPublicBuckets } from "./publications.ts";
+import { findDomain, listPublicBuckets } from "./publications.ts";
 
 export interface PublicOptions extends PortAddress, PortOptions, Omit<HandlerOptions, "names"> {
   readonly documents: Documents;
@@ -24,19 +24,13 @@ export interface PublicServer {
   close(): Promise<void>;
 }
 
-/** Maximum age of the cached list of domains. */
 const cacheMilliseconds = 1000;
+export const maxCachedDomains = 1000;
 const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
   const { engine, documents, serverNames: server, log } = options;
-  let cache: { readonly domains: ReadonlyMap<string, string>; readonly until: number } | undefined;
-  async function names() {
-    const now = performance.now();
-    if (cache === undefined || cache.until < now)
-      cache = { domains: await listDomains(documents), until: now + cacheMilliseconds };
-    return { server, domains: cache.domains };
-  }
+  const names = { server, findDomain: createDomainCache(documents) };
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const open = () => listenInSupervisor(handler, options, options);
 
@@ -76,5 +70,21 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
       await checking;
       await listening?.drain();
     },
+  };
+}
+
+/** Clients choose the names: a name costs the reads of two documents, however many are claimed. */
+export function createDomainCache(documents: Documents): (name: string) => Promise<string | undefined> {
+  const cache = new Map<string, { readonly bucket: Promise<string | undefined>; readonly until: number }>();
+  return (name) => {
+    const now = performance.now();
+    const cached = cache.get(name);
+    if (cached !== undefined && cached.until > now) return cached.bucket;
+    if (cache.size >= maxCachedDomains) cache.clear();
+    const bucket = findDomain(documents, name);
+    cache.set(name, { bucket, until: now + cacheMilliseconds });
+    // A failed read is repeated by the next request.
+    bucket.catch(() => cache.delete(name));
+    return bucket;
   };
 }

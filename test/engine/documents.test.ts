@@ -65,6 +65,18 @@ for (const pair of portPairs) {
       },
     );
 
+    await t.test("a document is deleted only if it has the expected revision", async () => {
+      await documents.put("revised", "a", "one", undefined);
+      const { revision } = (await documents.get("revised", "a"))!;
+      await documents.put("revised", "a", "two", revision);
+      assert.equal(await documents.delete("revised", "a", revision), false);
+      const second = (await documents.get("revised", "a"))!;
+      assert.equal(second.text, "two");
+      assert.equal(await documents.delete("revised", "a", second.revision), true);
+      assert.equal(await documents.delete("revised", "a", second.revision), false);
+      assert.equal(await documents.get("revised", "a"), undefined);
+    });
+
     await t.test(
       "exactly one of several concurrent puts on the same revision of a document is committed",
       async () => {

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { openEngine } from "../../src/open.ts";
-import { listDomains, listPublicBuckets, publish } from "../../src/public/publications.ts";
+import { findDomain, listPublicBuckets, publish } from "../../src/public/publications.ts";
+import { createDomainCache } from "../../src/public/server.ts";
 
 async function openScene(t: TestContext) {
   const { engine, documents } = await openEngine("memory:");
@@ -13,7 +14,14 @@ async function openScene(t: TestContext) {
     engine,
     documents,
     set: (bucket: string, ...domains: string[]) => publish(store, bucket, { domains }),
-    domains: async () => Object.fromEntries(await listDomains(documents)),
+    domains: async () => {
+      const found: Record<string, string> = {};
+      for (const { name } of await documents.list("public domain")) {
+        const bucket = await findDomain(documents, name);
+        if (bucket !== undefined) found[name] = bucket;
+      }
+      return found;
+    },
     listed: async (bucket: string) => (await engine.bucket(bucket))!.settings.publication?.domains ?? [],
   };
 }
@@ -76,4 +84,36 @@ test("a publication that was changed meanwhile is kept, and the index follows th
   const publication = (await engine.bucket("one"))!.settings.publication;
   const expected = publication === undefined ? [] : [{ bucket: "one", domains: publication.domains }];
   assert.deepEqual(await listPublicBuckets(documents), expected);
+});
+
+test("claims of domains that no bucket has any more are deleted", async (t) => {
+  const { engine, documents, store, set } = await openScene(t);
+  await engine.createBucket("one");
+  for (let i = 0; i < 5; i++) await set("one", `${i}.example.com`);
+  const claimed = async () => (await documents.list("public domain")).map(({ name }) => name);
+  assert.deepEqual(await claimed(), ["4.example.com"]);
+  await publish(store, "one", undefined);
+  assert.deepEqual(await claimed(), []);
+});
+
+test("a request to a domain reads two documents, and a repeated one none", async (t) => {
+  const { engine, documents, set } = await openScene(t);
+  for (const name of ["one", "two"]) await engine.createBucket(name);
+  await set("one", "a.example.com", "b.example.com");
+  await set("two", ...Array.from({ length: 50 }, (_, i) => `${i}.example.org`));
+  let reads = 0;
+  const find = createDomainCache({
+    ...documents,
+    get(kind, name) {
+      reads++;
+      return documents.get(kind, name);
+    },
+    list: () => assert.fail("documents were listed"),
+  });
+  assert.equal(await find("a.example.com"), "one");
+  assert.equal(await find("a.example.com"), "one");
+  assert.equal(reads, 2);
+  for (const name of ["c.example.com", "", "a\0b", "x".repeat(5000), "127.0.0.1"])
+    assert.equal(await find(name), undefined);
+  assert.equal(reads, 3);
 });

@@ -25,9 +25,12 @@ export function createClusterDocuments(database: Database): Documents {
       const outcome = await database.commit(calls.putDocument, [kind, name, text, expectedRevision ?? null]);
       return outcome === "committed" ? "committed" : "conflict";
     },
-    async delete(kind, name) {
+    async delete(kind, name, expectedRevision) {
       if (!isText(kind, name)) return false;
-      return (await database.commit(calls.deleteDocument, [kind, name])) === "committed";
+      const outcome = await (expectedRevision === undefined
+        ? database.commit(calls.deleteDocument, [kind, name])
+        : database.commit(calls.deleteRevision, [kind, name, expectedRevision]));
+      return outcome === "committed";
     },
   };
 }

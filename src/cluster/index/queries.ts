@@ -104,4 +104,8 @@ export const calls = statements({
   deleteBucket: "SELECT store.delete_bucket($1, $2, $3)",
   putDocument: "SELECT store.put_document($1, $2, $3, $4, $5, $6)",
   deleteDocument: "SELECT store.delete_document($1, $2, $3, $4)",
+  /** The lock keeps the revision until the document is deleted. */
+  deleteRevision: `WITH seen AS MATERIALIZED (
+      SELECT FROM store.documents WHERE kind = $3 AND name = $4 AND revision = $5 FOR UPDATE
+    ) SELECT coalesce((SELECT store.delete_document($1, $2, $3, $4) FROM seen), 'missing')`,
 });

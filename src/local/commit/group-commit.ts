@@ -6,7 +6,7 @@ import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { LocalMetrics } from "../disk/metrics.ts";
 import type { WriteStop } from "../disk/write-stop.ts";
-import type { DocumentWrite } from "../documents.ts";
+import type { DocumentDeletion, DocumentWrite } from "../documents.ts";
 import { isDamage, sqliteBusy, sqliteIoError } from "../index/sqlite.ts";
 import type { WireChange } from "./change.ts";
 import { packChanges } from "./change-codec.ts";
@@ -18,7 +18,7 @@ export interface Writer {
   createBucket(bucket: BucketRecord): Promise<boolean>;
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
   putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
-  deleteDocument(kind: string, name: string): Promise<boolean>;
+  deleteDocument(deletion: DocumentDeletion): Promise<boolean>;
   /** Makes this process also commit for other processes that have the directory open. */
   startServer(): Promise<void>;
   close(): Promise<void>;
@@ -107,7 +107,7 @@ export function createWriter(
     createBucket: (bucket) => submit({ kind: "create bucket", bucket }),
     deleteBucket: (name) => submit({ kind: "delete bucket", name }),
     putDocument: (write) => submit({ kind: "put document", write }),
-    deleteDocument: (documentKind, name) => submit({ kind: "delete document", documentKind, name }),
+    deleteDocument: (deletion) => submit({ kind: "delete document", deletion }),
     startServer: () => committer.startServer(),
     async close() {
       if (queue.size > 0) flush();

@@ -90,7 +90,7 @@ export function readRequest(message: unknown): ClientRequest {
     "create bucket": { id: isCount, bucket: isBucketRecord },
     "delete bucket": { id: isCount, name: isText },
     "put document": { id: isCount, write: (write) => hasShape(write, documentShape) },
-    "delete document": { id: isCount, documentKind: isText, name: isText },
+    "delete document": { id: isCount, deletion: (deletion) => hasShape(deletion, deletionShape) },
   });
   if (!isRequest) throw new TypeError("a message that is not a request");
   const request = message as ClientRequest["request"];
@@ -109,7 +109,8 @@ export function readRequest(message: unknown): ClientRequest {
 }
 
 const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
-const documentShape = { kind: isText, name: isText, text: isText, expectedRevision: optional(isCount) };
+const deletionShape = { kind: isText, name: isText, expectedRevision: optional(isCount) };
+const documentShape = { ...deletionShape, text: isText };
 
 /** Checks the values of an unpacked put: its sizes, and that its blob is in the bucket. */
 function isInBucket(mutation: WireMutation, bucketId: string): boolean {

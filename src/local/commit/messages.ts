@@ -1,7 +1,7 @@
 // Messages from the serving thread and other processes to the writer thread, and its replies.
 import type { BucketRecord } from "../../model/bucket.ts";
 import type { Layout } from "../disk/layout.ts";
-import type { DocumentWrite } from "../documents.ts";
+import type { DocumentDeletion, DocumentWrite } from "../documents.ts";
 
 export interface WriterData {
   readonly layout: Layout;
@@ -34,7 +34,7 @@ export type Job =
   | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
   | { readonly kind: "delete bucket"; readonly name: string }
   | { readonly kind: "put document"; readonly write: DocumentWrite }
-  | { readonly kind: "delete document"; readonly documentKind: string; readonly name: string }
+  | { readonly kind: "delete document"; readonly deletion: DocumentDeletion }
   /** Makes the thread also commit for other processes. */
   | { readonly kind: "start server" }
   | { readonly kind: "close" };

@@ -156,7 +156,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
     case "put document":
       return attempt(() => putDocument(registry, request.write));
     case "delete document":
-      return attempt(() => deleteDocument(registry, request.documentKind, request.name));
+      return attempt(() => deleteDocument(registry, request.deletion));
     case "start server":
       return attempt(() => {
         startServer();

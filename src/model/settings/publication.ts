@@ -43,12 +43,17 @@ export function publicationFlaw(
     return "Cache-Control is not valid: use printable ASCII characters only.";
   if (domains.length > maxDomains) return `A bucket has at most ${maxDomains} domains.`;
   for (const domain of domains) {
-    if (!domainShape.test(domain) || numericEnd.test(domain))
+    if (!isDomain(domain))
       return `"${domain}" is not a host name: write it in lowercase, such as files.example.com.`;
     if (isServerName(domain, server))
       return `"${domain}" is a name of this server, or below one of its base domains: choose another.`;
   }
   return undefined;
+}
+
+/** Whether a bucket could have the name as its domain. */
+export function isDomain(name: string): boolean {
+  return domainShape.test(name) && !numericEnd.test(name);
 }
 
 /** Whether the name is one of the server's, or the virtual-hosted-style name of a bucket. */

@@ -38,6 +38,7 @@ import {
   maxLockRules,
 } from "../../../src/model/settings/rule-check.ts";
 import { maxBucketTags, maxObjectTags } from "../../../src/model/tags.ts";
+import { maxCachedDomains } from "../../../src/public/server.ts";
 import { maxContentTypes } from "../../../src/s3/auth/post-policy.ts";
 import { maxFieldBytes } from "../../../src/s3/body/form-data.ts";
 import { xmlLimits } from "../../../src/s3/body/xml-reader.ts";
@@ -57,6 +58,10 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
   "All ports": {
     "headers of a request": [maxHeaderLines],
     "headers that a preflight request names, with those of the CORS rules": [maxRequestedHeaders],
+  },
+  "Public buckets": {
+    "documents that tell which bucket has the host of a request": [2],
+    "hosts whose bucket is remembered, for a second": [maxCachedDomains],
   },
   "S3 API": {
     "query parameters of a request": [maxParameters],
