@@ -123,7 +123,7 @@ export function createClusterRecords({
       const [row] = await database.read(queries.bucket, [name]);
       if (row === undefined) return undefined;
       const bucket = toBucket(row);
-      bucketCache.keep(bucket);
+      bucketCache.keep(bucket, settingsLength(row));
       return bucket;
     },
     async buckets() {
@@ -233,6 +233,10 @@ function toBucket(row: Row): Bucket {
     texts[i] === null ? [] : [[name, JSON.parse(texts[i] as string)]],
   );
   return { ...toBucketRecord(row), settings: Object.fromEntries(set) };
+}
+
+function settingsLength([, , , , ...texts]: Row): number {
+  return texts.reduce<number>((sum, text) => sum + (typeof text === "string" ? text.length : 0), 0);
 }
 
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {

@@ -8,6 +8,7 @@ import { maxPolicyBytes } from "../../../src/access/policy/policy.ts";
 import { maxListLength } from "../../../src/access/policy/shapes.ts";
 import { maxDecisionUnits, maxRequestUnits, maxValueLength } from "../../../src/access/policy/work.ts";
 import { maxPolicyCharacters } from "../../../src/access/temporary/session-policy.ts";
+import { maxSettingsLength } from "../../../src/cluster/index/bucket-cache.ts";
 import { maxBuckets } from "../../../src/console/api/administration/permission-fields.ts";
 import {
   maxSelectionBytes,
@@ -93,6 +94,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "a prefix of a lifecycle or lock rule": [limits.keyBytes],
     "notification rules": [maxRules],
     "a prefix or suffix of a notification rule": [limits.keyBytes],
+    "settings of buckets that a process of a cluster remembers, for a second": [maxSettingsLength],
     "tags of a bucket": [maxBucketTags],
     "tags of an object": [maxObjectTags],
     "domains of a public bucket": [maxDomains],

@@ -1,5 +1,6 @@
 // Reads a bucket's settings. Every write needs them and they rarely change, so SQLite compares the
-// row with the last texts: that costs less than returning all texts again.
+// row with the last texts: that costs less than returning all texts again. What it must return is
+// parsed again only where it changed.
 import { type BucketSettings, type SettingName, settingNames } from "../../../model/bucket.ts";
 import { verifyText } from "../../rows/checksum.ts";
 import { noSetting } from "../schema.ts";
@@ -16,10 +17,11 @@ type SettingsRow = readonly [deleted: unknown, ...settings: unknown[]];
 interface KnownSettings {
   /** Returns the deletion mark if all texts are the known ones, and no row otherwise. */
   readonly ifSame: ArrayStatement<[deleted: unknown]> | undefined;
+  readonly texts: readonly unknown[];
   readonly settings: BucketSettings;
 }
 
-/** Longer texts are read each time, because a statement that contains them could be refused. */
+/** Longer texts are returned and compared here, because a statement that contains them could be refused. */
 const maxComparedLength = 256 * 1024;
 
 export function createSettingsReader(database: Database): () => StoredSettings {
@@ -27,13 +29,17 @@ export function createSettingsReader(database: Database): () => StoredSettings {
     database,
     `SELECT deleted, ${settingNames.join(", ")} FROM bucket`,
   );
-  let known: KnownSettings = { ifSame: prepareComparison(database, unset), settings: noSettings };
+  let known: KnownSettings = {
+    ...{ ifSame: prepareComparison(database, unset), texts: unset, settings: noSettings },
+  };
   return () => {
     const same = known.ifSame?.get();
     if (same !== undefined) return { deleted: same[0], settings: known.settings };
     const [deleted, ...texts] = readAll.get()!;
-    const settings = parseSettings(texts);
-    known = { ifSame: prepareComparison(database, texts), settings };
+    if (known.ifSame === undefined && texts.every((text, i) => text === known.texts[i]))
+      return { deleted, settings: known.settings };
+    const settings = parseSettings(texts, known);
+    known = { ifSame: prepareComparison(database, texts), texts, settings };
     return { deleted, settings };
   };
 }
@@ -51,9 +57,16 @@ function prepareComparison(
 const noSettings: BucketSettings = {};
 const unset = settingNames.map(noSetting);
 
-function parseSettings(texts: readonly unknown[]): BucketSettings {
+function parseSettings(texts: readonly unknown[], known: KnownSettings): BucketSettings {
   if (texts.every((text, i) => text === unset[i])) return noSettings;
-  return Object.assign({}, ...settingNames.map((name, i) => parseSetting(name, texts[i])));
+  return Object.assign(
+    {},
+    ...settingNames.map((name, i) => {
+      const earlier = known.settings[name];
+      if (texts[i] === known.texts[i]) return earlier === undefined ? noSettings : { [name]: earlier };
+      return parseSetting(name, texts[i]);
+    }),
+  );
 }
 
 function parseSetting(name: SettingName, checked: unknown): BucketSettings {

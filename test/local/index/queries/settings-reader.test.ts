@@ -52,6 +52,25 @@ test("another process sees each change of the settings, also while objects are p
   }
 });
 
+test("settings that did not change are not parsed again, however long they are", async (t) => {
+  const directory = await temporaryDirectory(t);
+  const { engine } = await openEngine(directory);
+  t.after(() => engine.close());
+  await engine.createBucket("photos");
+  for (const change of changes) await engine.changeSettings("photos", change);
+  await engine.changeSettings("photos", { cors: changes[4]!.cors, tags: [["team", "a"]] });
+  const before = (await engine.bucket("photos"))!.settings;
+  assert.ok(JSON.stringify(before).length > 256 * 1024);
+  await engine.put("photos", "key", Buffer.from("x"));
+  const written = (await engine.bucket("photos"))!.settings;
+  assert.equal(written.cors, before.cors);
+  assert.equal(written.policy, before.policy);
+  await engine.changeSettings("photos", { tags: [["team", "b"]] });
+  const changed = (await engine.bucket("photos"))!.settings;
+  assert.equal(changed.cors, before.cors);
+  assert.deepEqual(changed.tags, [["team", "b"]]);
+});
+
 test("damaged settings are reported at every read", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
