@@ -22,6 +22,8 @@ export interface Serving {
   /** Counts a request that is served elsewhere, until `onDone`. Returns false if it must not start. */
   tryBegin(): boolean;
   onDone(): void;
+  /** Starts a pipelined request, in a later turn of the event loop if there are many. */
+  takeTurn(start: () => void): void;
   /** Closes the connection after every later response. */
   drain(): void;
   isDraining(): boolean;
@@ -80,6 +82,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       return true;
     },
     onDone,
+    takeTurn: pipelining.takeTurn,
     drain() {
       isDraining = true;
     },

@@ -80,6 +80,7 @@ export function createShortRequests(
       accepts: ({ rawHeaders, byName }) =>
         rawHeaders.length <= 2 * maxHeaderLines && !byName.has(probeHeader),
       tryBegin: serving.tryBegin,
+      takeTurn: serving.takeTurn,
       shareReads: internals.shareReads,
       handOver(handedOver, first) {
         handedOver.pause();

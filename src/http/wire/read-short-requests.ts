@@ -17,6 +17,8 @@ export interface ShortRequestReader {
   accepts(head: RequestHead): boolean;
   /** Called for a complete request, before `serve`. If it returns false, the connection is handed over. */
   tryBegin(): boolean;
+  /** Calls `start`, which takes a pipelined request, now or in a later turn of the event loop. */
+  takeTurn(start: () => void): void;
   /** Writes the response to the connection. The next request is read after it. */
   serve(request: ShortRequest): Promise<AfterResponse>;
   /** `first` are bytes that were read already. */
@@ -145,6 +147,12 @@ export function readShortRequests(socket: Socket, options: ShortRequestReader): 
       socket.resume();
       return;
     }
+    if (size > 0) options.takeTurn(readOn);
+    else readOn();
+  }
+
+  function readOn(): void {
+    if (socket.destroyed) return;
     isServing = false;
     setBusy(socket, false);
     if (size > 0) takeReceived();

@@ -26,6 +26,7 @@ import { maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-l
 import { defaultJsonBytes, maxJsonDepth, maxJsonItems } from "../../../src/console/route.ts";
 import { maxRules } from "../../../src/events/rule-check.ts";
 import { maxHeaderLines } from "../../../src/http/server/limits.ts";
+import { maxPipelinedStarts } from "../../../src/http/server/pipelining.ts";
 import { maxSkipped } from "../../../src/local/index/queries/version-listing.ts";
 import { reasonTable } from "../../../src/model/errors.ts";
 import { limits } from "../../../src/model/limits.ts";
@@ -59,6 +60,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
   "All ports": {
     "headers of a request": [maxHeaderLines],
     "headers that a preflight request names, with those of the CORS rules": [maxRequestedHeaders],
+    "pipelined requests of a port that start in one turn of the event loop": [maxPipelinedStarts],
   },
   "Public buckets": {
     "documents that tell which bucket has the host of a request": [2],
