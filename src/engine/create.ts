@@ -14,6 +14,7 @@ import { createSpareBuffers } from "./bytes/ring.ts";
 import type { Context } from "./context.ts";
 import { createKeySeeds } from "./encryption/key-seeds.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
+import { boundEvents, type EventBoundOptions } from "./event-bound.ts";
 import { createEvents } from "./event-outbox.ts";
 import { createKeyValues } from "./key-value/store.ts";
 import { createEncryptionOperations } from "./maintenance/encryption.ts";
@@ -47,13 +48,16 @@ export interface EngineOptions {
   /** @internal Smaller values let tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
+  readonly eventBound?: EventBoundOptions | undefined;
+  /** @internal */
   readonly blockBytes?: number | undefined;
   /** @internal */
   readonly s3PartBytes?: number | undefined;
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { records, now = Date.now, metrics = createMetrics() } = options;
+  const { now = Date.now, metrics = createMetrics() } = options;
+  const records = boundEvents(options.records, options.eventBound);
   const accounts = createAccountQuotas(records, now);
   const newRandomBytes = options.randomBytes ?? createRandomBytes();
   const context: Context = {

@@ -6,6 +6,7 @@ import type { TestContext } from "node:test";
 import type { Blobs } from "../../src/engine/blobs.ts";
 import { createEngine } from "../../src/engine/create.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import type { EventBoundOptions } from "../../src/engine/event-bound.ts";
 import type { Records } from "../../src/engine/records.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { createMemoryBlobs } from "../../src/memory/blobs.ts";
@@ -21,6 +22,7 @@ export interface EngineOptions {
   readonly now?: () => number;
   readonly openUploads?: number;
   readonly encryption?: "always";
+  readonly eventBound?: EventBoundOptions;
 }
 
 /** Seals the master keys of the engines in tests. */

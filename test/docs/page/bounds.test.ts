@@ -24,6 +24,8 @@ import { maxMarkers } from "../../../src/console/api/versions.ts";
 import { maxSessions } from "../../../src/console/auth/sessions.ts";
 import { maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-links.ts";
 import { defaultJsonBytes, maxJsonDepth, maxJsonItems } from "../../../src/console/route.ts";
+import { eventBound, eventStep } from "../../../src/engine/event-bound.ts";
+import { waitingLimits } from "../../../src/events/retention.ts";
 import { maxRules } from "../../../src/events/rule-check.ts";
 import { maxHeaderLines } from "../../../src/http/server/limits.ts";
 import { maxPipelinedStarts } from "../../../src/http/server/pipelining.ts";
@@ -97,6 +99,10 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "notification rules": [maxRules],
     "a prefix or suffix of a notification rule": [limits.keyBytes],
     "settings of buckets that a process of a cluster remembers, for a second": [maxSettingsLength],
+    "waiting events of a bucket, checked every 10 seconds": [waitingLimits.events, waitingLimits.bytes],
+    "waiting events of a bucket between two checks, and what each process writes meanwhile": [
+      ...[eventBound.events, eventBound.bytes, eventStep.events, eventStep.bytes],
+    ],
     "tags of a bucket": [maxBucketTags],
     "tags of an object": [maxObjectTags],
     "domains of a public bucket": [maxDomains],
