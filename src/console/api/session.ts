@@ -32,7 +32,8 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
     path,
     maxJsonBytes: 4096,
     async run({ request, fields }) {
-      const token = (await fields()).text("token").trim();
+      const given = await fields();
+      const token = given.text("token").trim();
       const id = parseTokenId(token);
       requireAttempt(attempts, request, id);
       const opened = await sessions.open(token, request.address());
@@ -42,9 +43,25 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
           hint: "Create a new one on the server: store console token",
         });
       }
+      if (given.flag("byLink")) await requireSameUser(sessions, request, opened);
       return signInResponse(sessions, request, opened);
     },
   };
+}
+
+/** A link may come from anyone: what its visitor then stores would be in the sender's account. */
+async function requireSameUser(
+  sessions: Pick<Sessions, "find" | "close">,
+  request: HttpRequest,
+  { id, session }: OpenedSession,
+): Promise<void> {
+  const current = readSessionId(request);
+  const signedIn = current === undefined ? undefined : await sessions.find(current);
+  if (signedIn === undefined || signedIn.owner === session.owner) return;
+  await sessions.close(id);
+  throw new ConsoleError(409, `You are signed in as "${signedIn.name}".`, {
+    hint: `This link signs you in as "${session.name}". Use it only if you know who made it.`,
+  });
 }
 
 /** Throws if the client has failed too often. */

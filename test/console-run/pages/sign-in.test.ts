@@ -30,6 +30,27 @@ inBrowser("Signing in", async (t, browser) => {
     assert.deepEqual(await context.cookies(), []);
   });
 
+  await t.test("a link of another user asks before it replaces the session", async () => {
+    const made = await scene.scene.shell.store("console", "token", "--data", scene.data, "--json");
+    const { token } = JSON.parse(made) as { token: string };
+    const { page } = await scene.openSignedOut();
+    await page.goto(`${scene.url}/#token=${scene.token}`);
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    const open = async () => {
+      await page.goto(`${scene.url}/#token=${token}`);
+      await page.getByRole("heading", { name: "Use this sign-in link?" }).waitFor();
+      assert.ok(!page.url().includes(token), page.url());
+    };
+    await open();
+    await looksRight(page, "sign-in-link");
+    await page.getByRole("button", { name: "Stay signed in" }).click();
+    await page.getByRole("button", { name: "Account of store dev" }).waitFor();
+    await open();
+    await page.getByRole("button", { name: "Use the link" }).click();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Account of store dev" }).count(), 0);
+  });
+
   await t.test("a wrong token is refused with a message, and a valid token signs in", async () => {
     const made = await scene.scene.shell.store("console", "token", "--data", scene.data, "--json");
     const { token, id } = JSON.parse(made) as { token: string; id: string };

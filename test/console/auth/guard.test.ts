@@ -134,6 +134,26 @@ test("without a session the console serves only its page; with a session the API
   assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 401);
 });
 
+test("a sign-in link does not replace the session of another user without a question", async (t) => {
+  const { ask, documents, signIn, cookieOf, token } = await scene(t);
+  const made = await createTokens(documents, Date.now).create({
+    name: "laptop",
+    permissions: { role: "viewer" },
+  });
+  const cookie = cookieOf(await signIn(token));
+  const open = (given: string, headers: Readonly<Record<string, string>>) =>
+    ask("/api/session", post({ token: given, byLink: true }, headers));
+  const refused = await open(made.token, { cookie });
+  assert.equal(refused.status, 409);
+  assert.equal(refused.headers["set-cookie"], undefined);
+  assert.match(refused.body, /signed in as \\"store dev\\".*signs you in as \\"laptop\\"/);
+  assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 200);
+  assert.equal((await documents.list("console session")).length, 1);
+  assert.equal((await open(token, { cookie })).status, 200, "the same user");
+  assert.equal((await open(made.token, {})).status, 200, "no session");
+  assert.equal((await open(made.token, { cookie: `${cookie}x` })).status, 200, "no valid session");
+});
+
 test("a change sent by a page of another origin is refused, even with the session cookie", async (t) => {
   const { ask, signIn, cookieOf, token, engine } = await scene(t);
   const cookie = cookieOf(await signIn(token));

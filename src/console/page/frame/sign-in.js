@@ -7,7 +7,7 @@ import { h } from "../elements/dom.js";
 /**
  * @typedef {object} SignInOptions
  * @property {(session: SessionDocument) => void} onSignedIn
- * @property {string} [token] if set, signs in with it immediately
+ * @property {string} [token] of a link; signs in with it, or asks a visitor who has a session
  * @property {URLSearchParams} [answer] if set, finishes the sign-in with the provider
  * @property {string} [message]
  * @property {unknown} [error] the error because of which the sign-in is shown
@@ -52,6 +52,22 @@ export function showSignIn({ onSignedIn, token, answer, message, error }) {
   const signIn = (given) =>
     attempt(async () => onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } })));
 
+  /** @param {string} given */
+  const signInByLink = (given) =>
+    attempt(async () => {
+      try {
+        onSignedIn(await ask("/api/session", { method: "POST", json: { token: given, byLink: true } }));
+      } catch (refusal) {
+        if (!(refusal instanceof ApiError) || refusal.status !== 409) throw refusal;
+        const card = replacementCard(refusal, (choice) => {
+          card.replaceWith(form);
+          if (choice === "link") void signIn(given);
+          else void attempt(async () => onSignedIn(await ask("/api/session")));
+        });
+        form.replaceWith(card);
+      }
+    });
+
   /** @param {URLSearchParams} params */
   const finish = (params) => attempt(async () => onSignedIn(await finishSignIn(params)));
 
@@ -94,7 +110,24 @@ export function showSignIn({ onSignedIn, token, answer, message, error }) {
   void showProviders(providers, start);
   if (answer !== undefined) void finish(answer);
   else if (token === undefined) input.focus();
-  else void signIn(token);
+  else void signInByLink(token);
+}
+
+/**
+ * Asks whether a link may replace the session of another user.
+ *
+ * @param {ApiError} refusal
+ * @param {(choice: "link" | "stay") => void} onChosen
+ */
+function replacementCard(refusal, onChosen) {
+  return h(
+    "section",
+    { class: "card", role: "alert" },
+    h("h1", {}, "Use this sign-in link?"),
+    h("p", {}, ...errorNodes(refusal)),
+    h("button", { class: "primary", type: "button", onclick: () => onChosen("stay") }, "Stay signed in"),
+    h("button", { type: "button", onclick: () => onChosen("link") }, "Use the link"),
+  );
 }
 
 /**
