@@ -50,7 +50,12 @@ export function isTransient(error: unknown): boolean {
   }
   // Codes of the system, the DNS resolver and Node's HTTP parser. Certificate errors are permanent.
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
+  return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_(?!HEADER_OVERFLOW))/.test(code);
+}
+
+/** Whether the service sent more headers than Node's HTTP parser reads; it would send them again. */
+export function hasTooManyHeaders(error: unknown): boolean {
+  return error instanceof Error && (error as NodeJS.ErrnoException).code === "HPE_HEADER_OVERFLOW";
 }
 
 /** Whether no connection to the service could be made: a wrong address, or a service that is down. */

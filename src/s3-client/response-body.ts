@@ -98,6 +98,11 @@ export async function readText(body: S3Body, milliseconds = documentMilliseconds
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** Whether the answer is the object from `offset` on, as a request with a Range expects. */
+export function isRestFrom({ statusCode, headers }: Answer, offset: number): boolean {
+  return statusCode === 206 && headers["content-range"]?.startsWith(`bytes ${offset}-`) === true;
+}
+
 export interface ResumingBodyOptions {
   readonly length: number;
   /** How long to retry while no new bytes arrive. */
@@ -128,6 +133,8 @@ export function createResumingBody(options: ResumingBodyOptions): S3Body {
     }
     const chunk = await body.next();
     if (chunk === undefined && done < length) throw new Broken("a response ended too early");
+    if (done + (chunk?.length ?? 0) > length)
+      throw mapError(new Broken("a response has more bytes than were announced"));
     return chunk;
   }
 
@@ -140,6 +147,8 @@ export function createResumingBody(options: ResumingBodyOptions): S3Body {
           done += chunk?.length ?? 0;
           return chunk;
         } catch (error) {
+          // All bytes have arrived: there is nothing to resume.
+          if (body !== undefined && done === length && isTransient(error)) return undefined;
           const isLate = performance.now() - start >= retryMilliseconds;
           if (cancellation.isCancelled || isOver() || isLate || !isTransient(error)) throw mapError(error);
           body?.cancel();

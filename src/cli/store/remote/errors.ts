@@ -1,7 +1,13 @@
 // Maps the errors of an S3 service to the errors of commands. Messages contain the host and the
 // service's answer, but never an access key.
 import { type Reason, StoreError } from "../../../model/errors.ts";
-import { isTransient, isUnreachable, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
+import {
+  hasTooManyHeaders,
+  isTransient,
+  isUnreachable,
+  S3Refusal,
+  tlsAdvice,
+} from "../../../s3-client/errors.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { escapeControls } from "../../framework/output.ts";
 
@@ -43,7 +49,8 @@ const hintByCode: Readonly<Record<string, string>> = {
 export function toRemoteError(error: unknown, host: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError || error instanceof StoreError) return error;
   if (error instanceof S3Refusal) return toRefusalError(error, host);
-  if (!isTransient(error) && tlsAdvice(error) === "") return error;
+  const isOfService = isTransient(error) || tlsAdvice(error) !== "" || hasTooManyHeaders(error);
+  if (!isOfService) return error;
   const why = isUnreachable(error) ? "cannot be reached" : "does not answer as expected";
   return new CommandError(`The S3 service at ${host} ${why}: ${error.message}.`.replace("..", "."), {
     hint: [

@@ -7,7 +7,7 @@ import type { ObjectRecord } from "../../../model/object.ts";
 import { childText, findChildren } from "../../../s3/body/xml-reader.ts";
 import type { Answer } from "../../../s3-client/http-client.ts";
 import { StreamTooLong, uploadStream } from "../../../s3-client/multipart-upload.ts";
-import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
+import { createResumingBody, isRestFrom, readBody } from "../../../s3-client/response-body.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import type { ObjectStore } from "../object-store.ts";
 import type { RemoteClient } from "./client.ts";
@@ -97,6 +97,12 @@ export function createRemoteObjects(client: RemoteClient, versionAt: FindVersion
         if (isCode(error, ["NoSuchKey", "NoSuchVersion"]) || isStatus(error, 405))
           return { outcome: "missing" };
         throw error;
+      }
+      if (answer.statusCode !== 200) {
+        answer.destroy();
+        throw new CommandError(
+          `${client.host} answered with status ${answer.statusCode} instead of the whole object.`,
+        );
       }
       const record = recordFromHeaders(key, answer, contentLength(answer));
       return foundObject(client, { bucket, record, query: found.query, answer });
@@ -235,9 +241,11 @@ function foundObject(client: RemoteClient, { bucket, record, query, answer }: Op
       const message = await client.withRetries((deadline) =>
         client.send({ method: "GET", bucket, key, query, headers, cancellation }, deadline),
       );
-      if (message.statusCode !== 206) {
+      if (!isRestFrom(message, done)) {
         message.destroy();
-        throw new CommandError(`${client.host} ignores ranges, so that the download cannot be resumed.`);
+        throw new CommandError(
+          `${client.host} did not send the range that was requested, so that the download cannot be resumed.`,
+        );
       }
       return readBody(message, client.times.idle);
     },

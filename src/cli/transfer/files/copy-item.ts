@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { unlink } from "node:fs/promises";
 import type { GetOutcome, WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
-import { hex } from "../../../model/checksums/checksum.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError } from "../../framework/failures.ts";
@@ -14,6 +13,7 @@ import { standardInput } from "../../terminal/input.ts";
 import { printBytes } from "../../terminal/print-bytes.ts";
 import { openLocalFile } from "../sync/local-file.ts";
 import { upload } from "../upload.ts";
+import { requireSame, verifiedChunks } from "../verified-chunks.ts";
 import type { SourceItem } from "./sources.ts";
 import type { CopyTarget } from "./targets.ts";
 
@@ -101,7 +101,7 @@ async function downloadFile(
 ): Promise<number> {
   const { record, bytes } = await openObject(item);
   try {
-    await target.write(item.name, verifiedChunks(bytes.chunks(), record, context));
+    await target.write(item.name, verifiedChunks(bytes.chunks(), record, context.onBytes));
   } catch (error) {
     await bytes.cancel();
     throw error;
@@ -120,23 +120,6 @@ async function printObject(item: ObjectItem, { output }: CopyContext): Promise<n
   return record.size;
 }
 
-/** Yields the chunks, and throws at the end if the size or the MD5 is wrong. */
-async function* verifiedChunks(
-  chunks: AsyncIterable<Uint8Array>,
-  record: ObjectRecord,
-  { onBytes }: Pick<CopyContext, "onBytes">,
-): AsyncGenerator<Uint8Array> {
-  const hash = createHash("md5");
-  let size = 0;
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    size += chunk.length;
-    onBytes(chunk.length);
-    yield chunk;
-  }
-  requireSame(record, { size, md5: hash.digest("hex") });
-}
-
 async function* observe(
   chunks: AsyncIterable<Uint8Array>,
   onChunk: (chunk: Uint8Array) => void,
@@ -145,14 +128,6 @@ async function* observe(
     onChunk(chunk);
     yield chunk;
   }
-}
-
-/** The etag of a multipart object is not the MD5 of its bytes: then only the size is compared. */
-function requireSame(record: ObjectRecord, { size, md5 }: { size: number; md5: string }): void {
-  const { checksums, checksumParts } = record;
-  const isSame = checksums.md5 === undefined || checksumParts !== undefined || hex(checksums.md5) === md5;
-  if (record.size === size && isSame) return;
-  throw new CommandError("The copy differs from its source; copy it again.");
 }
 
 async function copyObject(
@@ -195,7 +170,7 @@ async function copyThrough(
   const { httpMetadata, customMetadata, storageClass, passthrough } = record;
   const described = { httpMetadata, customMetadata, storageClass, passthrough };
   const options: WriteOptions = { ...described, tags: withTags?.tags };
-  const chunks = verifiedChunks(bytes.chunks(), record, { onBytes: () => {} });
+  const chunks = verifiedChunks(bytes.chunks(), record);
   const { signal, onBytes } = context;
   try {
     const given = { chunks, size: record.size, options, signal, onBytes };

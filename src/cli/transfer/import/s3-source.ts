@@ -7,7 +7,7 @@ import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
 import { elementContents, nextPageToken } from "../../../s3-client/listing.ts";
-import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
+import { createResumingBody, isRestFrom, readBody } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import {
@@ -117,6 +117,7 @@ async function readObject(ref: ObjectRef): Promise<SourceContent> {
   };
   // A service without support for partNumber returns the whole object with status 200.
   const isInParts = count !== undefined && first.statusCode === 206;
+  if (!isInParts) refuseOtherObject(ref, first);
   const isOtherHash = /kms/.test(header("x-amz-server-side-encryption") ?? "");
   const md5 = isOtherHash ? undefined : parseMd5Etag(ref.etag);
   return {
@@ -135,6 +136,19 @@ async function readObject(ref: ObjectRef): Promise<SourceContent> {
     },
     cancel: () => void first?.destroy(),
   };
+}
+
+/** Throws unless the answer is the whole object, with the size that was listed. */
+function refuseOtherObject({ size }: ObjectRef, answer: Answer): void {
+  const length = parseNumber(answer.headers["content-length"]);
+  if (answer.statusCode === 200 && length === size) return;
+  answer.destroy();
+  throw new CommandError(
+    answer.statusCode === 200
+      ? `The source sends ${length ?? "an unknown number of"} bytes of an object that it listed with ${size}.`
+      : `The source answered with status ${answer.statusCode} instead of the whole object.`,
+    { hint: "If the object was replaced meanwhile, import again." },
+  );
 }
 
 function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range?: string): Promise<Answer> {
@@ -164,8 +178,13 @@ function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
       mapError: client.mapError,
       async open(done) {
         const range = `bytes=${start + done}-${start + length - 1}`;
-        const message = first ?? (await startGet(ref, [], range));
+        const given = first;
         first = undefined;
+        const message = given ?? (await startGet(ref, [], range));
+        if (given === undefined && !isRestFrom(message, start + done)) {
+          message.destroy();
+          throw client.mapError(new Broken("it did not send the range that was requested"));
+        }
         return readBody(message, client.times.idle);
       },
     });

@@ -1,5 +1,6 @@
 // Sync into a folder: downloads objects as files.
 import { CommandError } from "../../framework/command-error.ts";
+import { verifiedChunks } from "../verified-chunks.ts";
 import { createFolderWriter } from "./folder-writer.ts";
 import { hasSameBytes, openLocalFile } from "./local-file.ts";
 import type { SyncOptions, SyncPair, SyncTarget } from "./sync.ts";
@@ -18,13 +19,6 @@ export function createFolderTarget(options: SyncOptions): SyncTarget {
     }
   }
 
-  async function* countBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      onBytes(chunk.length);
-      yield chunk;
-    }
-  }
-
   return {
     async copy(pair) {
       const { key, record } = pair;
@@ -33,7 +27,8 @@ export function createFolderTarget(options: SyncOptions): SyncTarget {
       const found = await engine.get(bucket, key);
       if (found.outcome !== "found") throw new CommandError("It was deleted during the sync.");
       try {
-        await writer.write(key.slice(prefix.length), countBytes(found.bytes.chunks()));
+        const chunks = verifiedChunks(found.bytes.chunks(), found.record, onBytes);
+        await writer.write(key.slice(prefix.length), chunks);
       } catch (error) {
         await found.bytes.cancel();
         throw error;
