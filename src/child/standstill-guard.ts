@@ -1,6 +1,6 @@
 // Ends a child whose event loop is blocked for good, so that its supervisor starts another one.
 import { clearInterval, setImmediate, setInterval } from "node:timers";
-import type { Standstill, StandstillWatch } from "./standstill.ts";
+import { maxSilentMilliseconds, type Standstill, type StandstillWatch } from "./standstill.ts";
 
 export interface GuardedChild {
   readonly standstill: StandstillWatch;
@@ -20,8 +20,10 @@ const checkMilliseconds = 250;
 /** The child must send heartbeats. `onBlocked` is called before the child is killed. */
 export function guardStandstill(child: GuardedChild, limits: GuardLimits, onBlocked: () => void): void {
   let isChecking = false;
-  const isBlocked = ({ cpuMilliseconds, asleepMilliseconds }: Standstill) =>
-    cpuMilliseconds >= limits.cpuMilliseconds || asleepMilliseconds >= limits.asleepMilliseconds;
+  const isBlocked = ({ cpuMilliseconds, asleepMilliseconds, silentMilliseconds }: Standstill) =>
+    cpuMilliseconds >= limits.cpuMilliseconds ||
+    asleepMilliseconds >= limits.asleepMilliseconds ||
+    silentMilliseconds >= maxSilentMilliseconds;
 
   async function check(): Promise<void> {
     if (!isBlocked(await child.standstill.measure())) return;

@@ -10,6 +10,8 @@ export interface Standstill {
   readonly cpuMilliseconds: number;
   /** Time since the first of the consecutive checks that found the child asleep. */
   readonly asleepMilliseconds: number;
+  /** Time without a heartbeat in which this process checked for it, whatever the child did. */
+  readonly silentMilliseconds: number;
 }
 
 export interface StandstillWatch {
@@ -21,7 +23,12 @@ export interface StandstillWatch {
 
 /** Age of an overdue heartbeat; a child sends ten heartbeats per second. */
 const overdueMilliseconds = 200;
-const none = { cpuMilliseconds: 0, asleepMilliseconds: 0 };
+const none = { cpuMilliseconds: 0, asleepMilliseconds: 0, silentMilliseconds: 0 };
+export const noStandstill: Standstill = { wallMilliseconds: 0, ...none };
+/** The most that counts between two checks: after a longer time, this process did not run either. */
+const checkMilliseconds = 1000;
+/** After this silence a child counts as blocked, also if it is stopped and neither works nor sleeps. */
+export const maxSilentMilliseconds = 180_000;
 
 export function createStandstillWatch(
   pid: number | undefined,
@@ -31,28 +38,34 @@ export function createStandstillWatch(
   let lastBeat = now();
   let first: ThreadUsage | undefined;
   let asleepSince: number | undefined;
+  let silentMilliseconds = 0;
+  let lastCheck = lastBeat;
 
   function beat(): void {
     lastBeat = now();
     first = undefined;
     asleepSince = undefined;
+    silentMilliseconds = 0;
   }
 
   return {
     beat,
     async measure() {
       const wallMilliseconds = now() - lastBeat;
+      silentMilliseconds += Math.min(now() - lastCheck, wallMilliseconds, checkMilliseconds);
+      lastCheck = now();
       if (wallMilliseconds < overdueMilliseconds || pid === undefined) return { wallMilliseconds, ...none };
       const previousBeat = lastBeat;
       const usage = await readUsage(pid);
       // The child has ended, or a heartbeat arrived during the check.
-      if (usage === undefined || lastBeat !== previousBeat) return { wallMilliseconds: 0, ...none };
+      if (usage === undefined || lastBeat !== previousBeat) return noStandstill;
       first ??= usage;
       asleepSince = usage.isSleeping ? (asleepSince ?? now()) : undefined;
       return {
         wallMilliseconds,
         cpuMilliseconds: usage.cpuMilliseconds - first.cpuMilliseconds,
         asleepMilliseconds: asleepSince === undefined ? 0 : now() - asleepSince,
+        silentMilliseconds,
       };
     },
   };

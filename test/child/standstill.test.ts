@@ -4,7 +4,12 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { createStandstillWatch, type Standstill } from "../../src/child/standstill.ts";
+import {
+  createStandstillWatch,
+  maxSilentMilliseconds,
+  noStandstill,
+  type Standstill,
+} from "../../src/child/standstill.ts";
 import { mainThreadUsage, type ThreadUsage } from "../../src/child/usage.ts";
 
 function watched(usages: readonly Partial<ThreadUsage>[]) {
@@ -24,7 +29,7 @@ function watched(usages: readonly Partial<ThreadUsage>[]) {
 test("the CPU time of a process is not measured while the process sends heartbeats", async () => {
   const { after, watch } = watched([{ cpuMilliseconds: 5000 }]);
   watch.beat();
-  assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
+  assert.deepEqual(await after(100), { ...noStandstill, wallMilliseconds: 100 });
 });
 
 test("the CPU time of a hang is counted from the first check without a heartbeat", async () => {
@@ -34,6 +39,7 @@ test("the CPU time of a hang is counted from the first check without a heartbeat
     wallMilliseconds: 1300,
     cpuMilliseconds: 300,
     asleepMilliseconds: 0,
+    silentMilliseconds: 1300,
   });
 });
 
@@ -41,10 +47,21 @@ test("a process that was not scheduled for a minute counts as neither busy nor a
   const { after } = watched([{}, {}]);
   await after(300);
   assert.deepEqual(await after(60_000), {
+    ...noStandstill,
     wallMilliseconds: 60_300,
-    cpuMilliseconds: 0,
-    asleepMilliseconds: 0,
+    silentMilliseconds: 1300,
   });
+});
+
+test("a process that is silent at every check for minutes counts as blocked, whatever it does", async () => {
+  const { after, watch } = watched([]);
+  let silent = 0;
+  for (let checks = 0; silent < maxSilentMilliseconds; checks++) {
+    assert.ok(checks < 1000);
+    ({ silentMilliseconds: silent } = await after(500));
+  }
+  watch.beat();
+  assert.equal((await after(500)).silentMilliseconds, 500);
 });
 
 test("sleep time counts while every check finds the process asleep, and a heartbeat resets it", async () => {
@@ -54,7 +71,7 @@ test("sleep time counts while every check finds the process asleep, and a heartb
   assert.equal((await after(100)).asleepMilliseconds, 0);
   await after(100);
   watch.beat();
-  assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
+  assert.deepEqual(await after(100), { ...noStandstill, wallMilliseconds: 100 });
 });
 
 function start(t: TestContext, code: string): Promise<number> {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDeferred } from "../../async/deferred.ts";
-import { createStandstillWatch, type Standstill, type StandstillWatch } from "../../child/standstill.ts";
+import { createStandstillWatch, noStandstill, type StandstillWatch } from "../../child/standstill.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../host/host-process.ts";
 import type { ScriptModule } from "../host/messages.ts";
@@ -205,10 +205,10 @@ export async function createSandbox(script: string, options: SandboxOptions): Pr
     kill();
   }
 
-  async function standstill(): Promise<Standstill> {
+  async function standstill() {
     // A drain removes the watch, also while the memory is being read.
     const current = watch;
-    if (current === undefined) return { wallMilliseconds: 0, cpuMilliseconds: 0, asleepMilliseconds: 0 };
+    if (current === undefined) return noStandstill;
     sendPulse();
     await checkUsage();
     return current.measure();

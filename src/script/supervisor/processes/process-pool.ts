@@ -1,7 +1,7 @@
 // The processes of one script. Replaces a process that exits or blocks its event loop. New code
 // runs in new processes; old processes finish their requests.
 import { createRestarts } from "../../../child/restarts.ts";
-import type { Standstill } from "../../../child/standstill.ts";
+import { maxSilentMilliseconds, type Standstill } from "../../../child/standstill.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "../../host/host-process.ts";
 import type { LoadedScript } from "../../host/messages.ts";
 import type { Bundle } from "../bundle.ts";
@@ -273,8 +273,12 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean {
-  return cpuMilliseconds >= blockedCpuMilliseconds || asleepMilliseconds >= blockedAsleepMilliseconds;
+function isBlocked({ cpuMilliseconds, asleepMilliseconds, silentMilliseconds }: Standstill): boolean {
+  return (
+    cpuMilliseconds >= blockedCpuMilliseconds ||
+    asleepMilliseconds >= blockedAsleepMilliseconds ||
+    silentMilliseconds >= maxSilentMilliseconds
+  );
 }
 
 function isUnrecoverable({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
