@@ -2,7 +2,7 @@
 // Bucket names and object keys are in the query or the body, never in the path.
 import { collectBody } from "../http/collect-body.ts";
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
-import { isFields } from "../model/shape.ts";
+import { isFields, isWithinJsonLimits } from "../model/shape.ts";
 import type { Right } from "./auth/roles.ts";
 import type { Session } from "./auth/sessions.ts";
 import { ConsoleError } from "./response.ts";
@@ -65,10 +65,6 @@ export interface Fields {
 }
 
 export const defaultJsonBytes = 64 * 1024;
-/** Lists and objects inside each other. No route reads more than a few. */
-export const maxJsonDepth = 16;
-/** Values in a body. An upload of 10,000 parts has 30,000. */
-export const maxJsonItems = 50_000;
 /** The latest time that a Date can have. */
 export const maxTime = 8.64e15;
 
@@ -98,7 +94,8 @@ export async function parseFields(request: HttpRequest, maxBytes = defaultJsonBy
   if (declared > maxBytes) throw tooLargeError(maxBytes);
   const bytes = await collectBody(request.body(), maxBytes);
   if (bytes === undefined) throw tooLargeError(maxBytes);
-  checkJsonShape(bytes);
+  if (!isWithinJsonLimits(bytes))
+    throw new ConsoleError(413, "The request has too many values, or lists too deep in each other.");
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString());
@@ -111,24 +108,6 @@ export async function parseFields(request: HttpRequest, maxBytes = defaultJsonBy
 
 function tooLargeError(maxBytes: number): ConsoleError {
   return new ConsoleError(413, `The request is too large: at most ${maxBytes / 1024} KiB are read here.`);
-}
-
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
-const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/** Checks the text before it is parsed, because each of its bytes can become a list. */
-function checkJsonShape(bytes: Uint8Array): void {
-  let [depth, items, isInText] = [0, 0, false];
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if (byte === quote) isInText = !isInText;
-    else if (isInText) i += byte === backslash ? 1 : 0;
-    else if (byte === openList || byte === openObject) depth++;
-    else if (byte === closeList || byte === closeObject) depth--;
-    if (!isInText && (byte === comma || byte === openList || byte === openObject)) items++;
-    if (depth > maxJsonDepth || items > maxJsonItems)
-      throw new ConsoleError(413, "The request has too many values, or lists too deep in each other.");
-  }
 }
 
 function createFields(value: Readonly<Record<string, unknown>>): Fields {

@@ -6,7 +6,7 @@ import type { Fields } from "../../model/shape.ts";
 import { bucketRefusal, errorResponse, FrameError, invalid, isFault } from "./errors.ts";
 import { type RequestedOperation, withExchangeReport } from "./exchange.ts";
 import { optionalCount, requiredText } from "./fields.ts";
-import { type Frame, readBodyFrame, readHeaderFrame } from "./frame.ts";
+import { createLargeFrames, type Frame, readBodyFrame, readHeaderFrame } from "./frame.ts";
 import type { BucketCapabilityOptions, BucketResponse, Operation } from "./operation.ts";
 import { get, head, list } from "./read-operations.ts";
 import {
@@ -43,13 +43,14 @@ const writes: ReadonlyMap<string, Operation> = new Map([
 ]);
 
 export function createBucketCapability(options: BucketCapabilityOptions): HttpHandler {
+  const limitLarge = createLargeFrames();
   return withExchangeReport(options, async (request, requested) => {
     let isGone = false;
     request.onDisconnect(() => {
       isGone = true;
     });
     try {
-      return await answer(options, request, requested);
+      return await limitLarge(request, () => answer(options, request, requested));
     } catch (error) {
       if (isFault(error) && !isGone) {
         options.log?.(`A request to the socket of bucket ${options.bucket} failed: ${errorMessage(error)}`);

@@ -4,11 +4,16 @@ import type { Source } from "../../engine/engine.ts";
 import { release } from "../../http/server/body/release-buffer.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { limits } from "../../model/limits.ts";
-import { type Fields, isFields } from "../../model/shape.ts";
+import { type Fields, isFields, isWithinJsonLimits } from "../../model/shape.ts";
 import { FrameError } from "./errors.ts";
 
 /** Fits a delete of 1000 keys of 1024 bytes, also if JSON escapes every character once. */
 export const maxMetadataBytes = 2 * 1024 * 1024;
+
+/** Only lists of keys and of parts are longer. */
+const largeMetadataBytes = 64 * 1024;
+/** Requests of a socket whose large metadata is in memory. */
+export const maxLargeFrames = 8;
 
 export interface Frame {
   readonly fields: Fields;
@@ -19,6 +24,27 @@ export interface Frame {
 }
 
 const noBytes = new Uint8Array();
+
+/**
+ * Runs `work`, which handles the request. Of requests with large metadata, others wait unread until
+ * one has ended: they would fill the memory, and be parsed in one turn of the event loop.
+ */
+export function createLargeFrames() {
+  const waiting: (() => void)[] = [];
+  let active = 0;
+  return async <T>(request: HttpRequest, work: () => Promise<T>): Promise<T> => {
+    if (Number(request.header("cf-r2-metadata-size") ?? 0) <= largeMetadataBytes) return work();
+    if (active === maxLargeFrames) await new Promise<void>((resolve) => waiting.push(resolve));
+    else active++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) active--;
+      else next();
+    }
+  };
+}
 
 /** The JSON of a GET is in a header, which Node decodes as one character per byte. */
 export function readHeaderFrame(request: HttpRequest): Frame {
@@ -110,6 +136,9 @@ async function readMetadata(
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function parseFields(json: Uint8Array | string): Fields {
+  if (typeof json !== "string" && !isWithinJsonLimits(json)) {
+    throw new FrameError("The metadata has too many values, or lists too deep in each other.");
+  }
   let value: unknown;
   try {
     value = JSON.parse(typeof json === "string" ? json : utf8.decode(json));

@@ -1,8 +1,9 @@
 // Forged frames on the socket of a bucket: each gets a clear error, and the socket keeps serving.
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { test } from "node:test";
-import { maxMetadataBytes } from "../../../src/capability/bucket/frame.ts";
+import { maxLargeFrames, maxMetadataBytes } from "../../../src/capability/bucket/frame.ts";
 import { headerFrame, openScene } from "./scene.ts";
 
 function getRequest(frame: string): string {
@@ -62,6 +63,52 @@ test("a body that is larger than any object is refused at once, and the connecti
   const received = await sendRaw(putRequest(metadata, { "content-length": 6_000_000_000 }));
   assert.match(received, /^HTTP\/1\.1 400 .*"v4code":100100,.*^connection: close\r$/ms);
   assert.equal(await engine.head("bucket", "a"), undefined);
+});
+
+for (const [name, metadata] of [
+  ["a hundred thousand values", `{"a":[${"0,".repeat(100_000)}0]}`],
+  ["a hundred thousand names", `{${'"":0,'.repeat(100_000)}"":0}`],
+  ["lists in each other", `{"a":${"[".repeat(20)}${"]".repeat(20)}}`],
+] as const) {
+  test(`metadata of ${name} is refused before it is parsed`, async (t) => {
+    const { sendRaw } = await openScene(t);
+    assert.match(
+      await sendRaw(putRequest(metadata)),
+      /^HTTP\/1\.1 400 .*"v4code":10029,"message":"[^"]*too many values/ms,
+    );
+  });
+}
+
+test("of requests with large metadata, a socket reads few at the same time, and serves others meanwhile", async (t) => {
+  const { connect, send, engine } = await openScene(t);
+  const keys = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(1000, "k"));
+  const metadata = JSON.stringify({ version: 1, method: "delete", objects: keys });
+  assert.ok(metadata.length > 64 * 1024);
+  const text = putRequest(metadata);
+  const stuck: Socket[] = [];
+  for (let i = 0; i < maxLargeFrames; i++) {
+    const socket = await connect();
+    await new Promise<unknown>((resolve) => socket.write(text.slice(0, -1), resolve));
+    stuck.push(socket);
+  }
+  let isAnswered = false;
+  const next = send({ method: "delete", objects: keys }).finally(() => {
+    isAnswered = true;
+  });
+  for (let i = 0; i < 50; i++) {
+    assert.equal((await send({ method: "put", object: `small${i}` }, "served")).status, 200);
+  }
+  assert.ok(!isAnswered, "the request waits");
+  await engine.put("bucket", keys[0]!, Buffer.from("a"), {});
+  stuck[0]!.destroy();
+  assert.equal((await next).status, 200);
+  assert.equal(await engine.head("bucket", keys[0]!), undefined);
+  // Those that had sent all but a byte are served too.
+  for (const socket of stuck.slice(1)) {
+    socket.write(text.slice(-1));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 /);
+  }
 });
 
 for (const [name, sent] of [

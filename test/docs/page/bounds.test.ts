@@ -8,6 +8,7 @@ import { maxPolicyBytes } from "../../../src/access/policy/policy.ts";
 import { maxListLength } from "../../../src/access/policy/shapes.ts";
 import { maxDecisionUnits, maxRequestUnits, maxValueLength } from "../../../src/access/policy/work.ts";
 import { maxPolicyCharacters } from "../../../src/access/temporary/session-policy.ts";
+import { maxLargeFrames } from "../../../src/capability/bucket/frame.ts";
 import { maxSettingsLength } from "../../../src/cluster/index/bucket-cache.ts";
 import { maxBuckets } from "../../../src/console/api/administration/permission-fields.ts";
 import {
@@ -23,7 +24,7 @@ import { pageParts, pageUploads } from "../../../src/console/api/uploads.ts";
 import { maxMarkers } from "../../../src/console/api/versions.ts";
 import { maxSessions } from "../../../src/console/auth/sessions.ts";
 import { maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-links.ts";
-import { defaultJsonBytes, maxJsonDepth, maxJsonItems } from "../../../src/console/route.ts";
+import { defaultJsonBytes } from "../../../src/console/route.ts";
 import { eventBound, eventStep } from "../../../src/engine/event-bound.ts";
 import { waitingLimits } from "../../../src/events/retention.ts";
 import { maxRules } from "../../../src/events/rule-check.ts";
@@ -41,6 +42,7 @@ import {
   maxLifecycleRules,
   maxLockRules,
 } from "../../../src/model/settings/rule-check.ts";
+import { jsonLimits } from "../../../src/model/shape.ts";
 import { maxBucketTags, maxObjectTags } from "../../../src/model/tags.ts";
 import { maxCachedDomains } from "../../../src/public/server.ts";
 import { maxContentTypes } from "../../../src/s3/auth/post-policy.ts";
@@ -108,7 +110,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "domains of a public bucket": [maxDomains],
   },
   Console: {
-    "values in a body": [maxJsonItems, maxJsonDepth],
+    "values in a body": [jsonLimits.values, jsonLimits.depth],
     "a body, unless its route needs more": [defaultJsonBytes],
     "names in a selection for an archive": [maxNamed, maxNamed],
     "size of a selection for an archive": [maxSelectionBytes],
@@ -130,6 +132,10 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "keys that `delete` names": [limits.deleteKeys],
     "entries of a page of `list`": [limits.listEntries],
     "metadata of a page of `list`": [limits.listMetadataBytes],
+  },
+  "Buckets for workerd": {
+    "values in the JSON of a request": [jsonLimits.values, jsonLimits.depth],
+    "requests of a socket with more than 64 KiB of JSON, at the same time": [maxLargeFrames],
   },
 };
 
