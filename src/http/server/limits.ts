@@ -55,5 +55,5 @@ export function divideLimits(limits: PortLimits, { processes, ports }: LimitShar
   };
 }
 
-/** The supervisor serves three ports: the console, public buckets, and the port of scripts. */
-export const supervisorShare: LimitShare = { processes: 1, ports: 3 };
+/** The supervisor serves the console, public buckets, the port of scripts, and sockets of buckets. */
+export const supervisorShare: LimitShare = { processes: 1, ports: 4 };

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { bucketListenOptions, createBucketCapability } from "../../../capability/bucket/bucket-capability.ts";
 import type { BucketCapabilityOptions } from "../../../capability/bucket/operation.ts";
 import type { PortOptions } from "../../../http/port-options.ts";
-import { divideLimits } from "../../../http/server/limits.ts";
+import { divideLimits, supervisorShare } from "../../../http/server/limits.ts";
 import { type HttpHandler, type HttpListener, listen } from "../../../http/server/listen.ts";
 import { errorMessage } from "../../../model/errors.ts";
 import type { Invocation, Option } from "../../framework/command.ts";
@@ -86,7 +86,9 @@ export async function serveBucketSockets(
   { data, log, onExchange, commonPortOptions }: ServeSocketsOptions,
 ): Promise<{ close(): Promise<void> }> {
   const { limits, streams } = commonPortOptions;
-  const share = { ...bucketListenOptions, streams, limits: divideLimits(limits, { processes: 1, ports: 3 }) };
+  // All sockets together count as one port, so that they leave descriptors to the others.
+  const ports = supervisorShare.ports * sockets.length;
+  const share = { ...bucketListenOptions, streams, limits: divideLimits(limits, { processes: 1, ports }) };
   const open: HttpListener[] = [];
   const close = async () => {
     await Promise.all(open.map((listener) => listener.drain()));

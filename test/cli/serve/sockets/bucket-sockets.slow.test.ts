@@ -1,14 +1,16 @@
 // `store serve --bucket-socket PATH=BUCKET`: the socket, its mode and removal, and refusals.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstat, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
+import { ask } from "../../../script/client.ts";
 import { assertRefused } from "../../refusals.ts";
-import { openShellWithBucket, outcomeOf, type Shell } from "../../store.ts";
+import { openShellWithBucket, outcomeOf, program, type Shell } from "../../store.ts";
 
 const ports = ["--s3-port", "0", "--console-port", "0"];
 
@@ -19,7 +21,10 @@ async function startServer(t: TestContext, shell: Shell, ...args: string[]) {
   const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
   assert.ok(Array.isArray(first), JSON.stringify(first));
   return {
-    announced: JSON.parse(String(first[0])) as { readonly bucketSockets: unknown },
+    announced: JSON.parse(String(first[0])) as {
+      readonly bucketSockets: unknown;
+      readonly console: { readonly url: string };
+    },
     async stop(signal: NodeJS.Signals) {
       server.kill(signal);
       return ended;
@@ -67,6 +72,36 @@ test("serve offers buckets on sockets that only its user can open, and removes t
       ["socket", "delete", "other", 200],
     ],
   );
+});
+
+test("clients of many sockets that never read leave descriptors to the other ports", async (t) => {
+  const shell = await openShellWithBucket(t);
+  await writeFile(join(shell.directory, "large"), Buffer.alloc(1024 * 1024, "large"));
+  await shell.store("object", "put", "photos/large", "large");
+  const limited = ["-c", 'ulimit -n 1024; exec "$@"', "bash", process.execPath, program];
+  const start: Shell["start"] = (args) => {
+    const env = { PATH: process.env.PATH, HOME: shell.directory };
+    return spawn("bash", [...limited, ...args], { cwd: shell.directory, env });
+  };
+  const paths = Array.from({ length: 8 }, (_, index) => join(shell.directory, `${index}.sock`));
+  const options = paths.flatMap((path) => ["--bucket-socket", `${path}=photos`]);
+  const { announced, stop } = await startServer(t, { ...shell, start }, ...options);
+  const frame = JSON.stringify({ version: 1, method: "get", object: "large" });
+  for (const path of paths) {
+    for (let i = 0; i < 200; i++) {
+      const socket = connect(path);
+      t.after(() => socket.destroy());
+      // The server may close connections beyond its limits.
+      socket.on("error", () => {}).pause();
+      await new Promise<void>((resolve) => socket.once("connect", resolve).once("close", () => resolve()));
+      if (!socket.destroyed) socket.write(`GET / HTTP/1.1\r\nHost: x\r\ncf-r2-request: ${frame}\r\n\r\n`);
+    }
+  }
+  const { port } = new URL(announced.console.url);
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await ask(Number(port), { path: "/healthz" })).status, 200);
+  }
+  await stop("SIGKILL");
 });
 
 test("the socket of a server that was killed is replaced", async (t) => {
