@@ -1,10 +1,12 @@
 // A connection to the database. It is closed if a statement misses its deadline: a cancelled commit
 // could still happen with synchronous replication, so statements are not cancelled.
 import type { Buffer } from "node:buffer";
+import type { EventEmitter } from "node:events";
 import { isIP, Socket } from "node:net";
 import { clearTimeout, setTimeout } from "node:timers";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
+import { guardMessages } from "./message-guard.ts";
 import { isCertificateFault, tlsFault } from "./tls-fault.ts";
 import { type DatabaseAddress, type Host, resolveTls, type Tls } from "./url.ts";
 
@@ -65,8 +67,7 @@ export async function openConnection(
     keepAliveInitialDelayMillis: 5000,
     stream: () => {
       socket = new Socket();
-      if (tls === undefined) limitMessages(socket);
-      else socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
+      if (tls !== undefined) socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
       return socket;
     },
     ...(tls === undefined ? {} : { ssl: tlsOptions(tls, host) }),
@@ -74,7 +75,9 @@ export async function openConnection(
   const client = new Client(config);
   const state = watchConnection(client);
   try {
-    await withDeadline(client.connect(), options.until, () => socket?.destroy());
+    const connected = client.connect();
+    guardConnection(client, tls !== undefined);
+    await withDeadline(connected, options.until, () => socket?.destroy());
   } catch (error) {
     socket?.destroy();
     const fault = refusesTls ? "refused" : isCertificateFault(error) ? "certificate" : undefined;
@@ -83,43 +86,14 @@ export async function openConnection(
   return createConnection(client, socket!, state, options.generation);
 }
 
-/** More than the longest row: the list of the parts of an object. */
-const maxMessageBytes = 64 * 1024 * 1024;
-/** A type of one byte and a length of four, which counts itself. */
-const headerBytes = 5;
-const minLength = 4;
+/** The driver's part of a client that reads messages, which its types do not have. */
+type DriverConnection = EventEmitter & { readonly stream: Socket };
 
-/**
- * Destroys the socket when a longer message begins: the driver reads a whole message into memory,
- * whatever length it announces, and a wrong service on the port mostly announces gigabytes. Call it
- * before the driver reads. Not for TLS, where only the driver sees the messages, and the server has a
- * certificate.
- */
-function limitMessages(socket: Socket): void {
-  /** Bytes of the current message that are still to come. */
-  let left = 0;
-  let header: number[] = [];
-  socket.on("data", (chunk: Buffer) => {
-    for (let at = 0; at < chunk.length; ) {
-      if (left > 0) {
-        const skipped = Math.min(left, chunk.length - at);
-        left -= skipped;
-        at += skipped;
-        continue;
-      }
-      header.push(chunk[at++]!);
-      if (header.length < headerBytes) continue;
-      const length = header.slice(1).reduce((sum, byte) => sum * 256 + byte, 0);
-      header = [];
-      if (length < minLength || length > maxMessageBytes) {
-        socket.destroy(
-          new Error(`The service on this port is not PostgreSQL: a message of ${length} bytes.`),
-        );
-        return;
-      }
-      left = length - minLength;
-    }
-  });
+function guardConnection(client: Client, usesTls: boolean): void {
+  const { connection } = client as unknown as { readonly connection: DriverConnection };
+  // The driver listens to a plain socket from the start, and then to the one of TLS instead.
+  if (usesTls) connection.once("sslconnect", () => guardMessages(connection.stream));
+  else guardMessages(connection.stream);
 }
 
 function tlsOptions({ checksName, ...rest }: Tls, host: string): ConnectionOptions {
