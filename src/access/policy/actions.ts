@@ -34,3 +34,13 @@ export const knownActions: ReadonlyMap<string, ActionTarget> = new Map([
   ...bucketActions.map((name) => [`s3:${name.toLowerCase()}`, "bucket"] as const),
   ...objectActions.map((name) => [`s3:${name.toLowerCase()}`, "object"] as const),
 ]);
+
+/** Whether a text, such as `kms:Decrypt`, is the action of another service than S3. */
+export function isForeignAction(text: string): boolean {
+  return /^(?!s3:)[a-z0-9-]+:[a-z0-9*?]+$/i.test(text);
+}
+
+/** Whether a text, such as `arn:aws:kms:us-east-1:123:key/abc`, is a resource of another service than S3. */
+export function isForeignResource(text: string): boolean {
+  return /^arn:[a-z-]+:(?!s3:)[a-z0-9-]+:/.test(text);
+}

@@ -2,7 +2,13 @@
 // is refused, never ignored: an ignored condition would give access that the author did not intend.
 import { Buffer } from "node:buffer";
 import type { Fields } from "../../model/shape.ts";
-import { type ActionTarget, knownActions, listBucketsAction } from "./actions.ts";
+import {
+  type ActionTarget,
+  isForeignAction,
+  isForeignResource,
+  knownActions,
+  listBucketsAction,
+} from "./actions.ts";
 import { tagKeys } from "./condition-keys.ts";
 import { parseConditions } from "./conditions.ts";
 import { parseStrictJson } from "./json.ts";
@@ -33,7 +39,7 @@ export function parseSessionPolicy(text: string): SessionPolicy {
   const policy = parse(text, undefined);
   const named = policy.statements
     .filter(({ effect, resources }) => effect === "Allow" && !resources.isInverted)
-    .flatMap(({ resources }) => resources.patterns.map(bucketPart))
+    .flatMap(({ resources }) => resources.patterns.filter((text) => !isForeignResource(text)).map(bucketPart))
     .filter((name) => !hasWildcard(name));
   return { ...policy, namedBuckets: new Set(named) };
 }
@@ -83,7 +89,11 @@ function parseStatement(value: unknown, path: string, { bucket, targets }: Conte
   }
   const principals = bucket === undefined ? refusePrincipal(fields, path) : readPrincipals(fields, path);
   const prefix = "arn:aws:s3:::";
+  // As in AWS, the policy of a session may also speak of other services. That has no effect, because
+  // their actions and resources are never those of a request to S3.
+  const isSession = bucket === undefined;
   const resources = readPatterns(fields, path, "Resource", (text) => {
+    if (isSession && isForeignResource(text)) return text;
     const pattern = text === "*" ? text : text.startsWith(prefix) ? text.slice(prefix.length) : "";
     const isFitting = bucket === undefined ? pattern !== "" : isMatch(bucketPart(pattern), bucket);
     if (!isFitting) throw invalidResource(path, text, bucket ?? "BUCKET");
@@ -91,13 +101,14 @@ function parseStatement(value: unknown, path: string, { bucket, targets }: Conte
   });
   const isInverted = resources.isInverted || fields.NotAction !== undefined;
   // As in AWS, the policy of a session may have actions that do not apply: they have no effect.
-  const isAnyTarget = isInverted || bucket === undefined;
+  const isAnyTarget = isInverted || isSession;
   const possible = isAnyTarget ? everyTarget : resourceTargets(resources, bucket);
   const actions = readPatterns(fields, path, "Action", (text) => {
     const pattern = text.toLowerCase();
     const wanted = targets.get(pattern) ?? targetsOf(pattern);
     targets.set(pattern, wanted);
-    if (bucket === undefined && isMatch(pattern, listBucketsAction.toLowerCase())) return pattern;
+    if (isSession && (isForeignAction(text) || isMatch(pattern, listBucketsAction.toLowerCase())))
+      return pattern;
     if (wanted.size === 0) throw new PolicyError(`${path} has the unknown action "${shorten(text)}".`);
     if (![...wanted].some((target) => possible.has(target))) throw inapplicable(path, text);
     return pattern;

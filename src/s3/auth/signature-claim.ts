@@ -263,6 +263,7 @@ function toClaim(
   ) {
     throw fail("The credential must be of the form ACCESS-KEY-ID/YYYYMMDD/REGION/s3/aws4_request.");
   }
+  if (/\s/.test(accessKeyId)) throw fail("The access key id in the credential must not have white space.");
   if (service !== expected.name || end !== "aws4_request") {
     throw fail(`The credential must end with "${expected.name}/aws4_request".`);
   }

@@ -152,8 +152,14 @@ async function issue(
   try {
     return createTemporaryCredentials(issuer, { lifetimeSeconds: seconds, now, session, policy });
   } catch (error) {
-    throw error instanceof SessionPolicyError ? new StsError(policyErrors[error.flaw], error.message) : error;
+    throw error instanceof SessionPolicyError ? invalidPolicy(error) : error;
   }
+}
+
+/** Begins as AWS does, because clients look for that. */
+function invalidPolicy({ flaw, message }: SessionPolicyError): StsError {
+  const text = flaw === "malformed" ? `Syntax errors in policy. ${message}` : message;
+  return new StsError(policyErrors[flaw], text);
 }
 
 const policyErrors = {

@@ -7,6 +7,7 @@ export const stsErrors = {
   ExpiredToken: [403, "The security token included in the request is expired"],
   ExpiredTokenException: [400, "The web identity token that was passed is expired."],
   IDPCommunicationError: [400, "The identity provider cannot be reached. Please try again."],
+  IncompleteSignature: [400, "The request signature does not conform to the standards of AWS."],
   InternalFailure: [500, "The request processing has failed because of an unknown error."],
   InvalidAction: [400, "The action or operation requested is invalid."],
   InvalidClientTokenId: [403, "The security token included in the request is invalid."],
@@ -42,6 +43,7 @@ export class StsError extends Error {
 /** Codes of S3 that authentication can cause. Others about the request become ValidationError. */
 const codesOfS3: ReadonlyMap<string, StsErrorCode> = new Map([
   ["AccessDenied", "AccessDenied"],
+  ["AuthorizationHeaderMalformed", "IncompleteSignature"],
   ["ExpiredToken", "ExpiredToken"],
   ["InvalidAccessKeyId", "InvalidClientTokenId"],
   ["InvalidToken", "InvalidClientTokenId"],
@@ -55,5 +57,7 @@ export function toStsError(error: unknown): StsError {
   if (!(error instanceof S3Error) || error.code === "InternalError")
     return new StsError("InternalFailure", undefined, { cause: error });
   const code = codesOfS3.get(error.code) ?? "ValidationError";
-  return new StsError(code, error.message, { cause: error });
+  // Clients of STS look for its sentence about a key that is not known.
+  const message = code === "InvalidClientTokenId" ? undefined : error.message;
+  return new StsError(code, message, { cause: error });
 }

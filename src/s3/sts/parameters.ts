@@ -102,6 +102,6 @@ export function readSessionName(parameters: StsParameters): string {
   if (/^[\w+=,.@-]{2,64}$/.test(name)) return name;
   throw new StsError(
     "ValidationError",
-    "RoleSessionName must have 2 to 64 letters, digits and the characters _ + = , . @ -",
+    "Value at 'roleSessionName' failed to satisfy constraint: Member must satisfy regular expression pattern: [\\w+=,.@-]{2,64}",
   );
 }

@@ -175,6 +175,27 @@ test("a session policy that names a bucket ends with the bucket", async (t) => {
   assert.equal(await status(all, "GET", "/mine"), 200);
 });
 
+test("what a session policy says of other services has no effect", async (t) => {
+  const { session, status } = await setUp(t);
+  const kmsKey = "arn:aws:kms:us-east-1:123456789012:key/abc";
+  const reader = await session(
+    allow(["kms:*", "s3express:CreateSession"], "*"),
+    allow("kms:Decrypt", kmsKey),
+    deny(["kms:GenerateDataKey", "sts:AssumeRole"], "*"),
+    deny("s3:GetObject", kmsKey),
+    allow(["s3:GetObject", "kms:Decrypt"], [inPhotos("/2026/*"), kmsKey]),
+  );
+  assert.equal(await status(reader, "GET", "/photos/2026/a"), 200);
+  assert.equal(await status(reader, "GET", "/photos/2025/a"), 403);
+  assert.equal(await status(reader, "PUT", "/photos/2026/a"), 403);
+  const onlyOthers = await session(allow("kms:*", "*"), allow("s3:*", kmsKey));
+  assert.equal(await status(onlyOthers, "GET", "/photos/2026/a"), 403, "nothing of S3 is allowed");
+  const allButOthers = await session({ Effect: "Allow", NotAction: "kms:*", NotResource: kmsKey });
+  assert.equal(await status(allButOthers, "GET", "/photos/2025/a"), 200, "all of S3 is allowed");
+  const denied = await session(allow("s3:*", "*"), { Effect: "Deny", NotAction: "kms:*", Resource: "*" });
+  assert.equal(await status(denied, "GET", "/photos/2026/a"), 403, "all of S3 is denied");
+});
+
 test("a session policy with a part that is not understood is refused with MalformedPolicyDocument", async (t) => {
   const { assume } = await setUp(t);
   const get = allow("s3:GetObject", "*");
@@ -190,12 +211,13 @@ test("a session policy with a part that is not understood is refused with Malfor
     ...[
       { ...get, Resource: "photos/*" },
       { ...get, Resource: "arn:aws:s3:::" },
+      { ...get, Resource: "arn:aws:s3:us-east-1:1:accesspoint/photos" },
       { ...get, Resource: [] },
     ],
     ...[{ ...get, Resource: "arn:aws:s3:::photos/${aws:username}/*" }],
     ...[
       { ...get, Action: "GetObject" },
-      { ...get, Action: "kms:Decrypt" },
+      { ...get, Action: "k*:Decrypt" },
       { ...get, Action: "s3:Foo" },
     ],
     ...[
@@ -208,6 +230,7 @@ test("a session policy with a part that is not understood is refused with Malfor
     const policy = typeof one === "string" ? one : toPolicy(one);
     const { status, code, text } = await assume(policy);
     assert.deepEqual([status, code], [400, "MalformedPolicyDocument"], `${policy} ${text}`);
+    assert.match(text, /Syntax errors in policy\. ./);
   }
 });
 

@@ -154,6 +154,13 @@ test("faults of STS requests have the codes and the form of STS", async (t) => {
   assert.deepEqual(await codes(assume("reader"), { ...key, sessionToken: "forged" }), [
     ...[403, "InvalidClientTokenId"],
   ]);
+  const unknown = await call(assume("reader"), { ...key, accessKeyId: "UNKNOWN" });
+  assert.match(unknown.text, /The security token included in the request is invalid/);
+  assert.deepEqual(await codes(assume("reader"), { ...key, accessKeyId: "two words" }), [
+    ...[400, "IncompleteSignature"],
+  ]);
+  const badName = await call({ ...assume("reader"), RoleSessionName: "a b" }, key);
+  assert.match(badName.text, /roleSessionName.*Member must satisfy regular expression pattern/);
   for (const wrong of [{ RoleArn: "reader" }, { RoleSessionName: "a b" }, { RoleSessionName: "" }])
     assert.deepEqual(await codes({ ...assume("reader"), ...wrong }, key), [400, "ValidationError"]);
   const form = {
