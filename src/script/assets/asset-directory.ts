@@ -3,6 +3,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setImmediate } from "node:timers/promises";
 import { guessContentType } from "../../http/content-types.ts";
 import { errorMessage } from "../../model/errors.ts";
 import type { Location } from "../../model/names/location.ts";
@@ -35,6 +37,8 @@ const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
 export const maxAssets = 100_000;
 const maxRuleFileBytes = 1024 * 1024;
 
+const turnMilliseconds = 10;
+
 export class AssetsError extends Error {
   override readonly name = "AssetsError";
 }
@@ -66,8 +70,14 @@ export async function readAssetDirectory(options: DirectoryOptions): Promise<Ass
 
   const files = new Map<string, AssetFile>();
   const folders = [root];
+  let turned = performance.now();
   for (const folder of folders) {
     for (const entry of await readEntries(folder)) {
+      // Each file is compared with each pattern, and other scripts run in this process.
+      if (performance.now() - turned > turnMilliseconds) {
+        await setImmediate();
+        turned = performance.now();
+      }
       const file = join(folder, entry.name);
       const path = file
         .slice(root.length + (root === sep ? 0 : 1))

@@ -12,8 +12,8 @@ export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorke
   const toAssets = runWorkerFirst.filter(isExcluded).map((rule) => compileGlob(rule.slice(1)));
   const toScript = runWorkerFirst.filter((rule) => !isExcluded(rule)).map(compileGlob);
   return (pathname: string): Destination => {
-    if (toAssets.some((pattern) => pattern.match(pathname) !== undefined)) return "assets";
-    return toScript.some((pattern) => pattern.match(pathname) !== undefined) ? "script" : "either";
+    if (toAssets.some((matches) => matches(pathname))) return "assets";
+    return toScript.some((matches) => matches(pathname)) ? "script" : "either";
   };
 }
 

@@ -54,6 +54,8 @@ import { stsErrors } from "../../../src/s3/sts/errors.ts";
 import { maxBodyBytes } from "../../../src/s3/sts/parameters.ts";
 import { maxTokenLength } from "../../../src/s3/sts/web-identity.ts";
 import { maxPairs } from "../../../src/s3/tag-header.ts";
+import { maxPatterns } from "../../../src/script/assets/ignore-patterns.ts";
+import { maxWildcards } from "../../../src/script/assets/rules/path-pattern.ts";
 import { root } from "../../cli/store.ts";
 import { tableUnder } from "./markdown.ts";
 
@@ -132,6 +134,8 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "keys that `delete` names": [limits.deleteKeys],
     "entries of a page of `list`": [limits.listEntries],
     "metadata of a page of `list`": [limits.listMetadataBytes],
+    "wildcards in a path of `_headers` or `_redirects`": [maxWildcards],
+    "patterns of `.assetsignore`, of at most 1,000 characters": [maxPatterns],
   },
   "Buckets for workerd": {
     "values in the JSON of a request": [jsonLimits.values, jsonLimits.depth],

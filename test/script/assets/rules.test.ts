@@ -1,6 +1,7 @@
 // The files _headers, _redirects and .assetsignore, and the patterns in them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { findAsset } from "../../../src/script/assets/find-asset.ts";
 import { parseIgnorePatterns } from "../../../src/script/assets/ignore-patterns.ts";
 import { customHeaders } from "../../../src/script/assets/rules/custom-headers.ts";
@@ -41,8 +42,78 @@ test("a pattern with many placeholders or wildcards is matched quickly against a
   const pattern = compilePattern(`/${":a-:b-:c-:d-:e-:f"}/*.html`);
   const began = performance.now();
   assert.equal(pattern.match(`/${"-".repeat(16_000)}`), undefined);
-  assert.equal(compileGlob("/*a*a*a*a*a*b").match(`/${"a".repeat(16_000)}`), undefined);
+  assert.equal(compileGlob("/*a*a*a*a*a*b")(`/${"a".repeat(16_000)}`), false);
   assert.ok(performance.now() - began < 5000);
+});
+
+test("a pattern of headers and redirects has at most eight wildcards", () => {
+  const pattern = (count: number) => Array.from({ length: count }, (_, i) => `/:p${i}`).join("");
+  assert.ok(compilePattern(pattern(8)).match("/a/b/c/d/e/f/g/h"));
+  assert.throws(() => compilePattern(pattern(9)), /more than 8 wildcards/);
+});
+
+test("a glob matches where any places of its parts do", () => {
+  const cases: readonly (readonly [glob: string, text: string, matches: boolean])[] = [
+    ["/a", "/a", true],
+    ["/a", "/ab", false],
+    ["/a*", "/a", true],
+    ["/a*a", "/a", false],
+    ["/*ab*ab", "/abab", true],
+    ["/*ab*ab", "/ab", false],
+    ["/*ab*b", "/ab", false],
+    ["/**/x", "/a/b/x", true],
+    ["/api/*.json", "/api/a/b.json", true],
+    ["*", "", true],
+  ];
+  for (const [glob, text, matches] of cases)
+    assert.equal(compileGlob(glob)(text), matches, `${glob} ${text}`);
+});
+
+/** Tries all places, in a time that only short texts allow. */
+function ignoresSlowly(pattern: string, path: string): boolean {
+  const match = (rest: readonly string[], names: readonly string[]): boolean => {
+    const [first, ...others] = rest;
+    if (first === undefined) return names.length === 0;
+    if (first === "**" && others.length === 0) return names.length > 0;
+    if (first === "**") return names.some((_, i) => match(others, names.slice(i)));
+    const expression = new RegExp(`^${first.replaceAll(/\*+/g, ".*").replaceAll("?", ".")}$`);
+    return names.length > 0 && expression.test(names[0]!) && match(others, names.slice(1));
+  };
+  const segments = pattern.split("/");
+  return match(segments.length === 1 ? ["**", ...segments] : segments, path.split("/"));
+}
+
+test("an ignore pattern matches the same paths as one that tries all places", () => {
+  const piece = fc.constantFrom("a", "b", "ab", "*", "?", "**", "*a*", "a*b", "*ab*b", "**a");
+  const pattern = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join("/"));
+  const name = fc.string({ unit: fc.constantFrom("a", "b", "c"), minLength: 1, maxLength: 5 });
+  const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join("/"));
+  fc.assert(
+    fc.property(pattern, path, (text, file) => {
+      assert.equal(parseIgnorePatterns(text).ignores(file, "file"), ignoresSlowly(text, file));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("ignore patterns that would try all places of many wildcards end", () => {
+  const name = "a".repeat(255);
+  const patterns = ["*a".repeat(60), `${"*a*/".repeat(20)}b`, `${"**/a*/".repeat(30)}b`];
+  const { ignores } = parseIgnorePatterns(patterns.map((pattern) => `${pattern}b`).join("\n"));
+  assert.equal(ignores(name, "file"), false);
+  assert.equal(ignores(Array.from({ length: 15 }, () => name).join("/"), "file"), false);
+  assert.equal(ignores(Array.from({ length: 1000 }, () => "aaa").join("/"), "file"), false);
+});
+
+test("at most 1,000 ignore patterns of at most 1,000 characters apply", () => {
+  const { faults, ignores } = parseIgnorePatterns(
+    [`${"x".repeat(1001)}`, ...Array.from({ length: 1002 }, (_, i) => `f${i}`)].join("\n"),
+  );
+  assert.deepEqual(
+    faults.map(({ line }) => line),
+    [1, 1002],
+  );
+  assert.deepEqual([ignores("f999", "file"), ignores("f1000", "file")], [true, false]);
 });
 
 function redirectTo(content: string, pathname: string, search = "") {

@@ -18,6 +18,8 @@ interface Wildcard {
 type Token = string | Wildcard;
 
 const placeholder = /:([A-Za-z]\w*)/g;
+/** Each costs a pass over the path, for each of up to 100 rules. */
+export const maxWildcards = 8;
 
 /** Compiles `*` (captured as "splat") and `:placeholder`; throws a RangeError if invalid. */
 export function compilePattern(pattern: string): PathPattern {
@@ -31,6 +33,8 @@ export function compilePattern(pattern: string): PathPattern {
     const name = match[0] === "*" ? "splat" : match[0].slice(1);
     if (names.has(name)) throw new RangeError(repeatedMessage(name, pattern));
     names.add(name);
+    if (names.size > maxWildcards)
+      throw new RangeError(`${pattern} has more than ${maxWildcards} wildcards.`);
     if (match[0] === "*") tokens.push(splat);
     else tokens.push({ name, minLength: 1, stops: match.index < hostEnd ? "/." : "/" });
   }
@@ -38,11 +42,24 @@ export function compilePattern(pattern: string): PathPattern {
   return { match: (text) => matchTokens(tokens, text) };
 }
 
-/** Compiles a pattern with any number of `*`, but without named placeholders. */
-export function compileGlob(pattern: string): PathPattern {
-  const tokens = pattern.split("*").flatMap((text, i): Token[] => (i === 0 ? [text] : [splat, text]));
-  const nonEmpty = tokens.filter((token) => token !== "");
-  return { match: (text) => matchTokens(nonEmpty, text) };
+/**
+ * Returns whether a text matches a pattern with any number of `*`. The earliest place of each part
+ * leaves the most for the next, so no other place is tried.
+ */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  const [first = "", ...parts] = pattern.split("*");
+  const last = parts.pop();
+  if (last === undefined) return (text) => text === pattern;
+  return (text) => {
+    if (!text.startsWith(first)) return false;
+    let at = first.length;
+    for (const part of parts) {
+      const found = text.indexOf(part, at);
+      if (found === -1) return false;
+      at = found + part.length;
+    }
+    return text.length - last.length >= at && text.endsWith(last);
+  };
 }
 
 /** Replaces each placeholder in the text with its captured text. */
