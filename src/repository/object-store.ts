@@ -5,7 +5,8 @@ import type { S3Endpoint, S3Request, S3Times } from "../s3-client/client.ts";
 import { formatHost } from "../s3-client/client.ts";
 import { parseNumber, S3Refusal } from "../s3-client/errors.ts";
 import { type Answer, Broken } from "../s3-client/http-client.ts";
-import { readListing } from "../s3-client/listing.ts";
+import { type ListingPage, readListing } from "../s3-client/listing.ts";
+import { createListingOrder, type ListingOrder } from "../s3-client/listing-order.ts";
 import { readBody } from "../s3-client/response-body.ts";
 import { createRetryingS3Client, refuseErrorDocument } from "../s3-client/retrying-client.ts";
 import { serviceError } from "./service-error.ts";
@@ -79,6 +80,14 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
     });
   }
 
+  function checkOrder(order: ListingOrder, { entries }: ListingPage): void {
+    try {
+      order.check(entries.map(({ key }) => key));
+    } catch (error) {
+      throw client.mapError(error);
+    }
+  }
+
   const drain = async (message: Answer) =>
     refuseErrorDocument(message, (await readBytes(message, maxDocumentBytes, client.times.idle)).toString());
 
@@ -127,6 +136,7 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
       ).then((found) => (found === missing ? undefined : found)),
 
     async *list(namePrefix) {
+      const order = createListingOrder();
       for (let after: string | undefined, isLast = false; !isLast; ) {
         const query: (readonly [string, string])[] = [
           ["list-type", "2"],
@@ -139,6 +149,7 @@ export function openObjectStore({ endpoint, sessionToken, times }: ObjectStoreOp
             ...{ prefix: prefix + namePrefix, limit: listLimit, after },
           }),
         );
+        checkOrder(order, page);
         for (const { key, size } of page.entries) yield { name: key.slice(prefix.length), size };
         after = page.next;
         isLast = after === undefined;

@@ -16,12 +16,13 @@ export interface Victim extends CommandRunner {
   keys(): Promise<readonly string[]>;
 }
 
-/** In `./dest`, `link` leads to `./outside`, and `mine` is a file that no object has the name of. */
+/** In `./dest`, `link` and `link-file` lead to `./outside`; `mine` is a file that no object is named as. */
 export async function openVictim(t: TestContext): Promise<Victim> {
   const service = await openLyingService(t);
   const directory = await temporaryDirectory(t);
   for (const folder of ["dest", "outside"]) await mkdir(join(directory, folder));
   await symlink("../outside", join(directory, "dest", "link"));
+  await symlink("../outside/file", join(directory, "dest", "link-file"));
   await writeFile(join(directory, "dest", "mine"), "mine");
   const environment = { HOME: directory, AWS_ACCESS_KEY_ID: "AKIDVICTIM", AWS_SECRET_ACCESS_KEY: secret };
   const runner = createRunner({ directory, environment });

@@ -39,12 +39,16 @@ export async function deleteWithContents(
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "BucketNotEmpty")) throw error;
       if (round < maxRounds) continue;
-      throw new CommandError(`The bucket "${bucket}" is filled faster than it can be emptied.`, {
-        hint: "Stop all writers, then try again.",
-        cause: error,
-      });
+      throw filledFaster(bucket, error);
     }
   }
+}
+
+function filledFaster(bucket: string, cause?: unknown): CommandError {
+  return new CommandError(`The bucket "${bucket}" is filled faster than it can be emptied.`, {
+    hint: "Stop all writers, then try again.",
+    cause,
+  });
 }
 
 /** Throws before anything is deleted if a version is locked: the bucket could not be deleted then. */
@@ -71,9 +75,14 @@ async function refuseLocks(
 }
 
 async function deleteObjects(engine: ObjectStore, bucket: string, removed: RemovedContents): Promise<void> {
-  for (;;) {
+  let first: Key | undefined;
+  for (let rounds = 1; ; rounds++) {
     const { objects } = await engine.list(bucket, { limit: limits.deleteKeys });
     if (objects.length === 0) return;
+    // A service may list for ever what it has confirmed to be deleted.
+    if (objects[0]!.key !== first) rounds = 1;
+    else if (rounds > maxRounds) throw filledFaster(bucket);
+    first = objects[0]!.key;
     await engine.delete(
       bucket,
       objects.map(({ key }) => key),

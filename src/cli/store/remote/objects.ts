@@ -2,18 +2,17 @@
 import type { ByteStream, GetOutcome, Source, VersionOptions } from "../../../engine/engine.ts";
 import { findFailedClause } from "../../../model/condition.ts";
 import { StoreError } from "../../../model/errors.ts";
-import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
-import { childText, findChildren } from "../../../s3/body/xml-reader.ts";
 import type { Answer } from "../../../s3-client/http-client.ts";
 import { StreamTooLong, uploadStream } from "../../../s3-client/multipart-upload.ts";
 import { createResumingBody, isRestFrom, readBody } from "../../../s3-client/response-body.ts";
-import { CommandError, usageError } from "../../framework/command-error.ts";
+import { CommandError } from "../../framework/command-error.ts";
 import type { ObjectStore } from "../object-store.ts";
 import type { RemoteClient } from "./client.ts";
 import { deleteMany } from "./delete-many.ts";
 import { isCode, isStatus } from "./errors.ts";
-import { conditionHeaders, recordFromElement, recordFromHeaders, writeHeaders } from "./records.ts";
+import { createLister } from "./list-objects.ts";
+import { conditionHeaders, recordFromHeaders, writeHeaders } from "./records.ts";
 import { readTagDocument } from "./settings.ts";
 
 type Query = (readonly [string, string])[];
@@ -21,18 +20,6 @@ type ObjectOperations = Pick<ObjectStore, "head" | "describe" | "get" | "put" | 
 
 export function versionQuery(version: string | undefined): Query {
   return version === undefined ? [] : [["versionId", version]];
-}
-
-/** Keys are listed percent-encoded, because XML cannot contain every character of a key. */
-export const urlEncoding = ["encoding-type", "url"] as const;
-
-export function decodeKey(text: string | undefined, isEncoded: boolean): string {
-  if (text === undefined) throw new CommandError("The service listed an object without a key.");
-  try {
-    return isEncoded ? decodeURIComponent(text.replaceAll("+", " ")) : text;
-  } catch (cause) {
-    throw new CommandError("The service listed a key that cannot be decoded.", { cause });
-  }
 }
 
 /** S3 reads versions by id only: `versionAt` finds the version of a time. */
@@ -154,35 +141,7 @@ export function createRemoteObjects(client: RemoteClient, versionAt: FindVersion
       );
     },
 
-    async list(bucket, options = {}) {
-      if (options.time !== undefined) {
-        throw usageError("A listing of an earlier time needs the data directory of the store.", [
-          `Over S3, list all versions with their times: store object versions ${bucket}`,
-        ]);
-      }
-      const { prefix = "", delimiter = "", startAfter, cursor, limit = limits.listEntries } = options;
-      const query: Query = [["list-type", "2"], urlEncoding, ["max-keys", String(limit)], ["prefix", prefix]];
-      if (delimiter !== "") query.push(["delimiter", delimiter]);
-      if (startAfter !== undefined) query.push(["start-after", startAfter]);
-      if (cursor !== undefined) query.push(["continuation-token", cursor]);
-      const page = await client.read({ bucket, query }, "ListBucketResult");
-      const isEncoded = childText(page, "EncodingType") === "url";
-      const isTruncated = childText(page, "IsTruncated") === "true";
-      const next = isTruncated ? childText(page, "NextContinuationToken") : undefined;
-      if (isTruncated && (next === undefined || next === cursor)) {
-        throw new CommandError(`${client.host} sent a page of a listing without the start of the next page.`);
-      }
-      return {
-        objects: findChildren(page, "Contents").map((node) =>
-          recordFromElement(node, decodeKey(childText(node, "Key"), isEncoded)),
-        ),
-        prefixes: findChildren(page, "CommonPrefixes").map((node) =>
-          decodeKey(childText(node, "Prefix"), isEncoded),
-        ),
-        cursor: next,
-        next: undefined,
-      };
-    },
+    list: createLister(client),
   };
 }
 

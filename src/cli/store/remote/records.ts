@@ -10,6 +10,7 @@ import { childText, type XmlNode } from "../../../s3/body/xml-reader.ts";
 import { lockHeaders, parseMode } from "../../../s3/headers/lock.ts";
 import { metadataHeaders, readCustomMetadata } from "../../../s3/headers/metadata.ts";
 import { formatStorageClass, parseStorageClass } from "../../../s3/headers/passthrough.ts";
+import { parseNumber } from "../../../s3-client/errors.ts";
 import type { Answer } from "../../../s3-client/http-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 
@@ -43,8 +44,8 @@ export function recordFromHeaders(key: string, { headers, rawHeaders }: Answer, 
 export function recordFromElement(node: XmlNode, key: string): ObjectRecord {
   const etag = (childText(node, "ETag") ?? "").replaceAll('"', "");
   const version = childText(node, "VersionId") ?? "";
-  const size = Number(childText(node, "Size") ?? Number.NaN);
-  if (!Number.isSafeInteger(size) || size < 0)
+  const size = parseNumber(childText(node, "Size"));
+  if (size === undefined || !Number.isSafeInteger(size))
     throw new CommandError("The service listed an object without a size.");
   return {
     key,

@@ -1,17 +1,21 @@
 // Versions of objects in an S3 service, their tags and their locks.
 import type { VersionListing } from "../../../engine/versions/versions.ts";
 import { StoreError } from "../../../model/errors.ts";
+import { compareKeys } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
+import type { VersionPosition } from "../../../model/listing.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { type DeleteMarker, isDeleteMarker, isVersionNamed } from "../../../model/version.ts";
 import { childText, findChildren, type XmlNode } from "../../../s3/body/xml-reader.ts";
 import { formatMode } from "../../../s3/headers/lock.ts";
 import { tagSetElement } from "../../../s3/headers/tags.ts";
+import { Broken } from "../../../s3-client/http-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import type { ObjectStore } from "../object-store.ts";
 import { documentText, type RemoteClient } from "./client.ts";
 import { deleteMany } from "./delete-many.ts";
-import { decodeKey, type FindVersion, urlEncoding, versionQuery } from "./objects.ts";
+import { decodeKey, requirePrefix, urlEncoding } from "./list-objects.ts";
+import { type FindVersion, versionQuery } from "./objects.ts";
 import { readTime, recordFromElement } from "./records.ts";
 
 type ListedVersion = VersionListing["versions"][number];
@@ -40,7 +44,7 @@ export function createRemoteVersions(
   client: RemoteClient,
   readRecord: (bucket: string, key: string, version: string | undefined) => Promise<ObjectRecord | undefined>,
 ): VersionOperations {
-  const listVersions = createLister(client);
+  const listVersions = createVersionLister(client);
 
   async function changed(bucket: string, key: string, version: string | undefined): Promise<ObjectRecord> {
     const record = await readRecord(bucket, key, version);
@@ -118,7 +122,7 @@ const emptyRecord = {
   storageClass: "Standard",
 } as const;
 
-function createLister(client: RemoteClient): VersionOperations["listVersions"] {
+function createVersionLister(client: RemoteClient): VersionOperations["listVersions"] {
   /** Last version of the previous page: the next page may start with older versions of its key. */
   let previous: { readonly key: string; readonly uploaded: number } | undefined;
 
@@ -153,14 +157,21 @@ function createLister(client: RemoteClient): VersionOperations["listVersions"] {
     if (isTruncated && key === undefined) {
       throw new CommandError(`${client.host} sent a page of versions without the start of the next page.`);
     }
-    return {
-      versions: listed.map((node) => toListed(node, isEncoded)),
-      prefixes: findChildren(page, "CommonPrefixes").map((node) =>
-        decodeKey(childText(node, "Prefix"), isEncoded),
-      ),
-      next: isTruncated
-        ? { kind: "key", value: decodeKey(key, isEncoded), ...(version ? { version } : {}) }
-        : undefined,
-    };
+    const versions = listed.map((node) => toListed(node, isEncoded));
+    const prefixes = findChildren(page, "CommonPrefixes").map((node) =>
+      decodeKey(childText(node, "Prefix"), isEncoded),
+    );
+    requirePrefix(client, [...versions.map((one) => one.version.key), ...prefixes], prefix);
+    if (!isTruncated) return { versions, prefixes, next: undefined };
+    const next = { kind: "key", value: decodeKey(key, isEncoded), ...(version ? { version } : {}) } as const;
+    if (after !== undefined && !isAfter(next, after))
+      throw client.mapError(new Broken("a page of a listing does not start after the page before"));
+    return { versions, prefixes, next };
   };
+}
+
+/** Versions of one key have no order of their own. */
+function isAfter(next: VersionPosition, after: VersionPosition): boolean {
+  const order = compareKeys(next.value, after.value);
+  return order > 0 || (order === 0 && next.version !== after.version);
 }

@@ -2,11 +2,13 @@
 // part if the service reports parts.
 import { metadataFromHeaders } from "../../../http/headers.ts";
 import { checksumLengths, type ExpectedChecksum } from "../../../model/checksums/checksum.ts";
+import { limits } from "../../../model/limits.ts";
 import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
 import type { S3Endpoint, S3Times } from "../../../s3-client/client.ts";
 import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
 import { elementContents, nextPageToken } from "../../../s3-client/listing.ts";
+import { createListingOrder } from "../../../s3-client/listing-order.ts";
 import { createResumingBody, isRestFrom, readBody } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
@@ -34,6 +36,15 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
   const tokenHeaders = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
 
   async function* objects(): AsyncGenerator<SourceObject> {
+    try {
+      yield* listObjects();
+    } catch (error) {
+      throw client.mapError(error);
+    }
+  }
+
+  async function* listObjects(): AsyncGenerator<SourceObject> {
+    const order = createListingOrder();
     let next: string | undefined;
     do {
       const query: (readonly [string, string])[] = [
@@ -44,30 +55,23 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
       if (next !== undefined) query.push(["continuation-token", next]);
       const { document } = await client.sendWithRetries({ method: "GET", query, headers: tokenHeaders });
       const isEncoded = elementText(document, "EncodingType") === "url";
-      try {
-        for (const content of elementContents(document, "Contents")) yield sourceObject(content, isEncoded);
-      } catch (error) {
-        throw client.mapError(error);
-      }
-      next = readNext(document, next);
+      const objects = Array.from(elementContents(document, "Contents"), (content) =>
+        sourceObject(content, isEncoded),
+      );
+      next = nextPageToken(document, next);
+      order.check(objects.map(({ key }) => key));
+      yield* objects;
     } while (next !== undefined);
-  }
-
-  function readNext(document: string, after: string | undefined): string | undefined {
-    try {
-      return nextPageToken(document, after);
-    } catch (error) {
-      throw client.mapError(error);
-    }
   }
 
   function sourceObject(content: string, isEncoded: boolean): SourceObject {
     const text = elementText(content, "Key");
     const size = parseNumber(elementText(content, "Size"));
     const key = isEncoded && text !== undefined ? decodeKey(text) : text;
-    if (key === undefined || size === undefined || !key.startsWith(endpoint.prefix)) {
-      throw client.mapError(new Broken("a listing cannot be read"));
-    }
+    if (key === undefined || size === undefined || !key.startsWith(endpoint.prefix))
+      throw new Broken("a listing cannot be read");
+    if (Buffer.byteLength(key) > limits.keyBytes)
+      throw new Broken(`a listing has a key that is longer than ${limits.keyBytes} bytes`);
     const etag = (elementText(content, "ETag") ?? "").replaceAll('"', "");
     const written = Date.parse(elementText(content, "LastModified") ?? "") || 0;
     const ref = { client, headers: tokenHeaders, key, etag, size };
