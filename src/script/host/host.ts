@@ -18,7 +18,7 @@ import { handleAll } from "./notifications.ts";
 import type { PendingWork } from "./pending-work.ts";
 import { missingBindingHint } from "./platform/missing-binding.ts";
 import { sentHeaders } from "./response-headers.ts";
-import { logError, withoutFrames } from "./script-error.ts";
+import { createDisconnection, logError, withoutFrames } from "./script-error.ts";
 
 export interface ScheduledEvent {
   readonly type: "scheduled";
@@ -140,7 +140,9 @@ function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
   const stream: ReadableStream<Uint8Array> = new ReadableStream({
     type: "bytes",
     async pull(controller) {
-      const { done, value } = await chunks.next();
+      const { done, value } = await chunks.next().catch((error: unknown) => {
+        throw createDisconnection(error);
+      });
       if (done === true) {
         controller.close();
         controller.byobRequest?.respond(0);

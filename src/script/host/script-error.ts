@@ -25,8 +25,21 @@ export function withoutFrames(error: Error): Error {
   return error;
 }
 
+const disconnections = new WeakSet<Error>();
+
+/** The error of a request's body whose client has disconnected. It is not logged: any client could
+ * fill the log, and no error of the script is behind it. */
+export function createDisconnection(cause: unknown): Error {
+  const error = withoutFrames(
+    new Error("The client disconnected before the body of its request had arrived.", { cause }),
+  );
+  disconnections.add(error);
+  return error;
+}
+
 /** Logs an error that the script did not catch. */
 export function logError(error: unknown, prefix?: string): void {
+  if (error instanceof Error && disconnections.has(error)) return;
   trimStack(error);
   if (prefix === undefined) console.error(error);
   else console.error(prefix, error);

@@ -19,7 +19,13 @@ export default {
     const { pathname } = new URL(request.url);
     const key = pathname.slice(1);
     if (request.method === "PUT") {
-      await env.BUCKET.put(key, request.body);
+      console.log("uploading", key.slice(0, 20));
+      try {
+        await env.BUCKET.put(key, request.body);
+      } catch (error) {
+        console.log(key, "failed:", error.message);
+        throw error;
+      }
       return new Response("stored");
     }
     if (key === "pid") return new Response(String(process.pid));
@@ -52,7 +58,7 @@ const large = sampleBytes(20_000_000);
 for (const mode of ["dev", "serve"] as const) {
   test(`store ${mode}: a client that disconnects leaves no open file and no partial object`, async (t) => {
     const scene = await scriptScene(t, source);
-    const { ask, port, told } = await scene.start(mode);
+    const { ask, port, told, log } = await scene.start(mode);
     const data = realpathSync(join(scene.directory, ".store"));
     await ask({ method: "PUT", path: "/large", body: large });
     // Warm up every process, so that files which stay open are open before descriptors are counted.
@@ -94,6 +100,27 @@ for (const mode of ["dev", "serve"] as const) {
         assert.equal((await ask("/broken")).status, 404);
       });
     }
+
+    await t.test(
+      "an error of the script is logged, unless the client has caused it by disconnecting",
+      async () => {
+        const socket = await converse(
+          port,
+          "PUT /aborted HTTP/1.1",
+          "Host: a",
+          "Content-Length: 200",
+          "",
+          "a",
+        );
+        await told(/uploading aborted/);
+        socket.destroy();
+        await told(/aborted failed: The client disconnected before the body of its request had arrived\./);
+        const tooLong = "x".repeat(2000);
+        assert.equal((await ask({ method: "PUT", path: `/${tooLong}`, body: "a" })).status, 500);
+        await told(/^StoreError: put: .*\n +at /m);
+        assert.doesNotMatch(log(), /^(Error: |StoreError: .*)(aborted|The client disconnected)|ECONNRESET/m);
+      },
+    );
 
     await t.test("a client that disconnects during a GET leaves no open file", async () => {
       const incoming = await open(port, { path: "/large" });
