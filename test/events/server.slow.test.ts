@@ -23,7 +23,7 @@ export default {
     return new Response((await (await env.BUCKET.get(key))?.text()) ?? "");
   },
   async notification(event, env, ctx) {
-    console.log("raw \\x1b[31mred\\x07 \\t\\x9b2J end");
+    console.log("raw \\x1b[1;31mred\\x1b[0m\\x1b[2J\\x07 \\t\\x9b2J end");
     if (event.key === "in/twice" && failsOnce(event.key)) throw new Error("not this time\\x1b]0;title");
     ctx.waitUntil(
       new Promise((resolve) => setTimeout(resolve, 20)).then(async () => {
@@ -75,7 +75,7 @@ test("a script's notification handler and a webhook receive events of writes, an
     ...{ etag: "5d41402abc4b2a76b9719d911017c592", isDate: true, ids: [32, 16] },
   });
   await server.ask({ method: "PUT", path: "/in/twice", body: "x" });
-  await server.told(/^raw \\x1b\[31mred\\x07 \t\\x9b2J end$/m);
+  await server.told(/^raw red\\x1b\[2J\\x07 \t\\x9b2J end$/m);
   await server.told(/Error: not this time\\x1b\]0;title\n +at .*src\/index\.ts/);
   await server.told(/will be retried \(.*script "script"\): not this time\\x1b\]0;title/);
   await handledEvent("twice", "s3:ObjectCreated:Put");

@@ -158,9 +158,16 @@ export function escapeControls(text: string): string {
   );
 }
 
-/** Escapes control characters except newlines and tabs: for the output and the errors of scripts. */
+/** Colors and other styles of text, which many logging libraries print. */
+const styles = /\u001b\[[0-9;:]*m/g;
+
+/**
+ * Removes styles, and escapes control characters except newlines and tabs: for the output and the
+ * errors of scripts.
+ */
 export function escapeScriptText(text: string): string {
   return text
+    .replaceAll(styles, "")
     .split(/([\n\t])/)
     .map((part) => (part === "\n" || part === "\t" ? part : escapeControls(part)))
     .join("");
