@@ -16,7 +16,7 @@ import {
 import type { Writer } from "./commit/group-commit.ts";
 import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
-import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
+import { type Buckets, type OpenBucket, toBucketRecord } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
 import { createChangeMarks } from "./index/change-marks.ts";
 import type { Queries } from "./index/queries/object-queries.ts";
@@ -93,7 +93,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       }
     },
     async buckets(which) {
-      return buckets.all(which).map(({ id: _, isDeleting: __, ...bucket }) => bucket);
+      return which === undefined ? buckets.list() : buckets.all(which).map(toBucketRecord);
     },
     async changeMarks() {
       return createChangeMarks(layout, buckets.all("sound"));

@@ -3,6 +3,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { createPartListCache } from "../../engine/codec/part-list-cache.ts";
 import type { PartsBody } from "../../engine/codec/parts-body.ts";
+import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { createLru } from "../disk/lru.ts";
@@ -48,6 +49,8 @@ export interface Buckets {
   ): T;
   /** Closes the handle of a deleted bucket. */
   drop(name: string): void;
+  /** Returns the buckets sorted by name, from memory if the registry has not changed. */
+  list(): readonly BucketRecord[];
   /** Returns the buckets sorted by name. A damaged entry throws; with "sound" it is skipped. */
   all(which?: "sound"): RegisteredBucket[];
   close(): void;
@@ -59,6 +62,9 @@ export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
   const changeCounters = createWalChangeCounters(layout.root);
   const changeCounter = changeCounters.open(layout.registry);
+  // Every caller counts the changes since its own last read.
+  const listChanges = changeCounters.open(layout.registry);
+  let listed: readonly BucketRecord[] | undefined;
   // Statements are prepared for each use, which is rare: a referenced statement would keep the
   // files of a closed database open.
   function readRegistry<T>(ask: (reader: RegistryReader) => T): T {
@@ -136,6 +142,12 @@ export function createBuckets(layout: Layout): Buckets {
       }
     },
     drop: (name) => handles.drop(name),
+    list() {
+      // Any key may list buckets, and reading 100,000 takes a second.
+      if (listChanges.hasChanged()) listed = undefined;
+      listed ??= readRegistry((reader) => reader.all()).map(toBucketRecord);
+      return listed;
+    },
     all: (which) => readRegistry((reader) => reader.all(which)),
     close() {
       handles.clear();
@@ -143,4 +155,8 @@ export function createBuckets(layout: Layout): Buckets {
     },
     closeChangeCounters: () => changeCounters.close(),
   };
+}
+
+export function toBucketRecord({ id: _, isDeleting: __, ...bucket }: RegisteredBucket): BucketRecord {
+  return bucket;
 }

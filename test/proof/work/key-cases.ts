@@ -101,6 +101,14 @@ const listings: readonly WorkCase[] = [
     },
   },
   {
+    name: "a list of buckets, with those of the store",
+    async prepare({ fill, keyWith, stored }) {
+      await fill(Math.min(stored, 1000), (i) => ({ method: "PUT", path: `/listed-${i}` }));
+      const sign = await keyWith("folders:list");
+      return sign({ method: "GET", path: "/" });
+    },
+  },
+  {
     name: "a listing with metadata before the first write",
     async prepare({ keyWith }) {
       const sign = await keyWith("folders:list");
