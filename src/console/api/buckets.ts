@@ -1,5 +1,6 @@
 // Routes for buckets: list, totals, create and delete.
 import type { Engine } from "../../engine/engine.ts";
+import type { Totals } from "../../engine/records.ts";
 import { allows } from "../auth/roles.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
@@ -12,6 +13,7 @@ export function bucketRoutes(
   keys: Pick<ConsoleKeys, "endGrants">,
   consoleBuckets: Pick<ConsoleBuckets, "listPublic">,
 ): readonly Route[] {
+  const countTotals = shareTotals(engine);
   return [
     {
       method: "GET",
@@ -32,7 +34,7 @@ export function bucketRoutes(
       path: "/api/buckets/totals",
       needs: { right: "view", on: "bucket", in: "query" },
       async run({ query }) {
-        return json((await engine.totals(query.text("bucket"))) satisfies TotalsDocument);
+        return json((await countTotals(query.text("bucket"))) satisfies TotalsDocument);
       },
     },
     {
@@ -58,4 +60,16 @@ export function bucketRoutes(
       },
     },
   ];
+}
+
+/** In a cluster a count reads the whole bucket, so requests that arrive meanwhile share it. */
+function shareTotals(engine: Pick<Engine, "totals">): Engine["totals"] {
+  const counting = new Map<string, Promise<Totals>>();
+  return (bucket) => {
+    const running = counting.get(bucket);
+    if (running !== undefined) return running;
+    const count = engine.totals(bucket).finally(() => counting.delete(bucket));
+    counting.set(bucket, count);
+    return count;
+  };
 }
