@@ -30,6 +30,7 @@ export const uncopiedKinds = [
   "delivery lease",
   "delivery progress",
   "console session",
+  "session of opener",
   "console sign-in",
   "console archive",
   "console archive index",

@@ -68,6 +68,9 @@ export interface SessionsOptions {
 }
 
 const kind = "console session";
+/** The same sessions by the hash of their opener: a sign-in does not read those of all others. */
+const indexKind = "session of opener";
+const sweepMilliseconds = 600_000;
 export const sessionMilliseconds = 12 * 3600 * 1000;
 /** Open sessions of one token or provider's user. A further sign-in ends the oldest. */
 export const maxSessions = 100;
@@ -90,6 +93,10 @@ function openerOf({ by, identity }: Pick<StoredSession, "by" | "identity">): str
   return identity === undefined ? by : `${by} ${identity.subject}`;
 }
 
+function indexName(opener: string, hash: string): string {
+  return `${hashSecret(opener)}/${hash}`;
+}
+
 /** The server's own token. */
 const ownHolder: Holder = {
   ...{ by: "dev", name: "store dev", owner: "token dev" },
@@ -98,6 +105,8 @@ const ownHolder: Holder = {
 
 export function createSessions(options: SessionsOptions): Sessions {
   const { documents, tokens, users, ownToken, groupPermissions, now } = options;
+  /** Time at which all expired sessions were removed. */
+  let swept = Number.NEGATIVE_INFINITY;
 
   async function findHolder(token: string): Promise<Holder | undefined> {
     if (parseTokenId(token) === undefined) return undefined;
@@ -139,14 +148,25 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   /** Removes expired sessions, and the oldest of this opener: programs sign in and never out. */
   async function deleteOld(opener: string): Promise<void> {
-    const own: { readonly name: string; readonly expires: number }[] = [];
+    const prefix = indexName(opener, "");
+    const own = (await documents.list(indexKind, prefix)).map(({ name, text }) => ({
+      hash: name.slice(prefix.length),
+      expires: Number(text),
+    }));
+    own.sort((a, b) => b.expires - a.expires);
+    for (const [index, { hash, expires }] of own.entries())
+      if (expires <= now() || index >= maxSessions - 1) await remove(opener, hash);
+    if (Math.abs(now() - swept) < sweepMilliseconds) return;
+    swept = now();
     for (const { name, text } of await documents.list(kind)) {
       const stored = parseSession(text);
-      if (stored.expires <= now()) await documents.delete(kind, name);
-      else if (openerOf(stored) === opener) own.push({ name, expires: stored.expires });
+      if (stored.expires <= now()) await remove(openerOf(stored), name);
     }
-    own.sort((a, b) => b.expires - a.expires);
-    for (const { name } of own.slice(maxSessions - 1)) await documents.delete(kind, name);
+  }
+
+  async function remove(opener: string, hash: string): Promise<boolean> {
+    await documents.delete(indexKind, indexName(opener, hash));
+    return documents.delete(kind, hash);
   }
 
   async function openSession(holder: Holder, given: Pick<StoredSession, "address" | "identity">) {
@@ -156,6 +176,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const stored: StoredSession = { by: holder.by, ...times, ...given };
     const hash = hashSecret(id);
     await documents.put(kind, hash, JSON.stringify(stored), undefined);
+    await documents.put(indexKind, indexName(openerOf(stored), hash), String(times.expires), undefined);
     const session = { ...holder, ...times, address: given.address };
     return { id, session: { ...session, publicId: hash.slice(0, publicIdLength) } };
   }
@@ -176,7 +197,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     findPermissions: async (token) => (await findHolder(token))?.permissions,
     async close(id) {
-      if (idShape.test(id)) await documents.delete(kind, hashSecret(id));
+      const document = idShape.test(id) ? await documents.get(kind, hashSecret(id)) : undefined;
+      if (document !== undefined) await remove(openerOf(parseSession(document.text)), document.name);
     },
     async list() {
       const all: Session[] = [];
@@ -189,7 +211,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     async end(publicId) {
       if (publicId.length !== publicIdLength) return false;
       const [found] = await documents.list(kind, publicId);
-      return found !== undefined && (await documents.delete(kind, found.name));
+      return found !== undefined && (await remove(openerOf(parseSession(found.text)), found.name));
     },
   };
 }

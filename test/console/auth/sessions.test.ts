@@ -172,3 +172,32 @@ test("the permissions of a provider's user follow the current mapping of groups"
   assert.equal(await sessions.find(id), undefined);
   assert.equal(await sessions.openFor(identity), undefined);
 });
+
+test("a sign-in reads the sessions of its own token only, except once in ten minutes", async (t) => {
+  const { documents, tokens, users, now, clock } = await scene(t);
+  let listed = 0;
+  const counted = {
+    ...documents,
+    async list(kind: string, prefix?: string) {
+      const found = await documents.list(kind, prefix);
+      listed += found.length;
+      return found;
+    },
+  };
+  const sessions = createSessions({ documents: counted, tokens, users, now });
+  const [anna, bert] = [await tokens.create({ name: "anna" }), await tokens.create({ name: "bert" })];
+  for (let i = 0; i < 50; i++) await sessions.open(anna.token);
+  const first = (await sessions.open(bert.token))!;
+  listed = 0;
+  const second = (await sessions.open(bert.token))!;
+  assert.equal(listed, 1);
+  await sessions.close(first.id);
+  assert.equal(await sessions.end(second.session.publicId), true);
+  listed = 0;
+  await sessions.open(bert.token);
+  assert.equal(listed, 0, "closed and ended sessions have left the index");
+  clock.time += sessionMilliseconds;
+  await sessions.open(bert.token);
+  for (const kind of ["console session", "session of opener"])
+    assert.equal((await documents.list(kind)).length, 1, kind);
+});
