@@ -39,6 +39,44 @@ for (const [what, response] of [
   }
 }
 
+/** Waits for the response, then sends the body. Rejects if the server resets the connection. */
+async function sendAfterResponse(port: number, framing: "length" | "chunked"): Promise<string> {
+  const step = Buffer.alloc(1024 * 1024);
+  const steps = 64;
+  const frame =
+    framing === "length" ? `Content-Length: ${steps * step.length}` : "Transfer-Encoding: chunked";
+  const socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+  socket.setEncoding("latin1");
+  socket.write(`PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${frame}\r\n\r\n`);
+  let received = "";
+  while (!/refused$|\r\n0\r\n\r\n$/.test(received)) received += (await once(socket, "data")).join("");
+  const reset = new Promise<void>((_, reject) => socket.once("error", reject));
+  const write = (part: string | Buffer) =>
+    Promise.race([reset, new Promise<void>((resolve) => socket.write(part, () => resolve()))]);
+  for (let i = 0; i < steps; i++) {
+    if (framing === "chunked") await write(`${step.length.toString(16)}\r\n`);
+    await write(step);
+    if (framing === "chunked") await write("\r\n");
+  }
+  socket.end(framing === "chunked" ? "0\r\n\r\n" : "");
+  await Promise.race([reset, new Promise((resolve) => socket.once("close", resolve))]);
+  return received;
+}
+
+for (const [what, response] of [
+  ["whole", whole],
+  ["streamed", streamed],
+] as const) {
+  for (const framing of ["length", "chunked"] as const) {
+    test(`a connection is not reset while the client sends on after a ${what} response (${framing})`, async (t) => {
+      const listener = await listen(() => response, { host: "127.0.0.1", port: 0 });
+      t.after(() => listener.drain());
+      const received = await sendAfterResponse(listener.port!, framing);
+      assert.match(received, /^HTTP\/1\.1 401 /);
+    });
+  }
+}
+
 test("a refusal of a busy server is received before the body is sent", async (t) => {
   const limits = { ...defaultPortLimits, requests: 0 };
   const listener = await listen(() => whole, { host: "127.0.0.1", port: 0 }, { limits });

@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { Worker } from "node:worker_threads";
 import {
   type IncomingResponse,
   type OutgoingRequest,
@@ -236,20 +237,35 @@ test("a client that disconnects closes the connection", async () => {
   await closed;
 });
 
-test("a response is read although the other side closes without reading the request", async () => {
-  const length = 50_000;
-  const path = await serve((socket) => {
-    socket.once("readable", () => {
-      socket.write(
-        `HTTP/1.1 401 Unauthorized\r\nContent-Length: ${length}\r\n\r\n${"a".repeat(length)}`,
-        () => socket.destroy(),
-      );
-    });
+/** Responds and closes the connection while the test's thread is blocked, so that it cannot read meanwhile. */
+const closingServer = `
+const { createServer } = require("node:net");
+const { parentPort, workerData: { path, response, closed } } = require("node:worker_threads");
+createServer((socket) => {
+  socket.on("error", () => {});
+  socket.once("readable", () => socket.write(response, () => socket.destroy()));
+  socket.once("close", () => {
+    Atomics.store(closed, 0, 1);
+    Atomics.notify(closed, 0);
   });
+}).listen(path, () => parentPort.postMessage("listening"));
+`;
+
+test("a response is read although the other side closes without reading the request", async (t) => {
+  const length = 50_000;
+  const path = join(directory, "closing");
+  const response = `HTTP/1.1 401 Unauthorized\r\nContent-Length: ${length}\r\n\r\n${"a".repeat(length)}`;
+  const closed = new Int32Array(new SharedArrayBuffer(4));
+  const server = new Worker(closingServer, { eval: true, workerData: { path, response, closed } });
+  t.after(() => server.terminate());
+  await once(server, "message");
   async function* body() {
+    yield Buffer.alloc(64 * 1024);
+    Atomics.wait(closed, 0, 0, 10_000);
     for (let i = 0; i < 50; i++) yield Buffer.alloc(64 * 1024);
   }
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 10; i++) {
+    closed[0] = 0;
     const response = await send(path, { method: "PUT", body });
     assert.equal(response.head.status, 401);
     assert.equal((await text(response)).length, length);
