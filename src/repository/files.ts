@@ -18,8 +18,8 @@ export interface Files {
   ): Promise<void>;
   /** Yields the verified bytes of a file of known size. */
   read(name: string, size: number): AsyncGenerator<Uint8Array>;
-  /** Returns the objects of a file. */
-  pieces(name: string, size: number): Piece[];
+  /** Yields the objects of a file. */
+  pieces(name: string, size: number): Generator<Piece>;
 }
 
 export interface Piece {
@@ -30,31 +30,34 @@ export interface Piece {
 }
 
 export function createFiles(objects: ObjectStore, codec: Codec): Files {
-  const pieces = (name: string, size: number): Piece[] =>
-    Array.from({ length: Math.max(1, Math.ceil(size / pieceBytes)) }, (_, index) => {
-      const length = Math.min(pieceBytes, size - index * pieceBytes);
-      return { name: pieceName(name, index), length, stored: codec.storedSize(length) };
-    });
+  // Not a list: a changed manifest may name a size with more pieces than fit into memory.
+  function* pieces(name: string, size: number): Generator<Piece> {
+    for (let index = 0, at = 0; index === 0 || at < size; index++, at += pieceBytes) {
+      const length = Math.min(pieceBytes, size - at);
+      yield { name: pieceName(name, index), length, stored: codec.storedSize(length) };
+    }
+  }
 
   return {
     pieces,
 
     async write(name, size, chunks, has = () => false) {
       const expected = pieces(name, size);
-      let index = 0;
-      let buffer = Buffer.allocUnsafeSlow(expected[0]!.length);
+      const nextPiece = (): Piece | undefined => expected.next().value ?? undefined;
+      let piece = nextPiece();
+      let buffer = Buffer.allocUnsafeSlow(piece!.length);
       let filled = 0;
       const send = async () => {
-        const piece = expected[index++]!;
-        if (!has(piece)) await objects.put(piece.name, codec.seal(piece.name, buffer));
+        if (!has(piece!)) await objects.put(piece!.name, codec.seal(piece!.name, buffer));
         filled = 0;
+        piece = nextPiece();
         // The last buffer of a file is shorter; a sent buffer may be filled again.
-        const next = expected[index];
-        if (next !== undefined && next.length !== buffer.length) buffer = Buffer.allocUnsafeSlow(next.length);
+        if (piece !== undefined && piece.length !== buffer.length)
+          buffer = Buffer.allocUnsafeSlow(piece.length);
       };
       for await (const chunk of chunks) {
         for (let taken = 0; taken < chunk.length; ) {
-          if (index === expected.length) throw new RangeError(`"${name}" is longer than ${size} bytes.`);
+          if (piece === undefined) throw new RangeError(`"${name}" is longer than ${size} bytes.`);
           const slice = chunk.subarray(taken, taken + buffer.length - filled);
           buffer.set(slice, filled);
           filled += slice.length;
@@ -63,7 +66,7 @@ export function createFiles(objects: ObjectStore, codec: Codec): Files {
         }
       }
       if (size === 0) await send();
-      if (index < expected.length) throw new RangeError(`"${name}" is shorter than ${size} bytes.`);
+      if (piece !== undefined) throw new RangeError(`"${name}" is shorter than ${size} bytes.`);
     },
 
     async *read(name, size) {

@@ -102,10 +102,16 @@ function createRepository(objects: ObjectStore, codec: Codec): Repository {
           "Back it up to a folder: store backup --to DIR",
         ]);
       }
-      const isNew = await objects.create(backupsPrefix + name, codec.seal(backupsPrefix + name, bytes));
+      const sealed = codec.seal(backupsPrefix + name, bytes);
       // The name is random, so an existing object was created by a request whose response was lost.
-      if (!isNew)
-        codec.open(backupsPrefix + name, (await objects.get(backupsPrefix + name, maxManifestBytes))!.bytes);
+      await objects.create(backupsPrefix + name, sealed);
+      // Without its manifest there is no backup, so do not take the service's word for it.
+      const stored = await objects.get(backupsPrefix + name, maxManifestBytes);
+      if (stored?.bytes.equals(sealed)) return;
+      await objects.delete(backupsPrefix + name);
+      throw new BackupError(`The S3 service of ${objects.where} does not return what was written.`, [
+        "The backup is not complete. Specify a service with strong consistency.",
+      ]);
     },
 
     close: objects.close,

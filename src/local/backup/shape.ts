@@ -11,12 +11,16 @@ import type { BucketEntry, FileEntry, Manifest } from "./manifest.ts";
 const companionName = /^[a-z][a-z0-9-]{0,31}\.key$/;
 const sha256Digest = /^[0-9a-f]{64}$/;
 
-/** Returns the value as a manifest. Throws if a field has the wrong shape. */
+/** A field of a manifest is not what Store writes there. */
+export class ManifestShapeError extends BackupError {}
+
+/** Returns the value as a manifest. Throws a ManifestShapeError if a field has the wrong shape. */
 export function checkManifestShape(value: unknown, path: string): Manifest {
   const wrong = (field: string) =>
-    new BackupError(`The backup is not valid: "${field}" in "${path}" is not what Store writes there.`, [
-      "The manifest was damaged or changed. Use another copy of the backup.",
-    ]);
+    new ManifestShapeError(
+      `The backup is not valid: "${field}" in "${path}" is not what Store writes there.`,
+      ["The manifest was damaged or changed. Use another copy of the backup."],
+    );
   const check = (isValid: boolean, field: string) => {
     if (!isValid) throw wrong(field);
   };

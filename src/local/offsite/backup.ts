@@ -23,7 +23,7 @@ import { prepareDirectory, type RegisteredBucket } from "../index/bucket-registr
 import { createPins, type Pins } from "../recovery/pins.ts";
 import { createRemoteBodies } from "./bodies.ts";
 import { type BodyIndex, withBodyIndex } from "./body-index.ts";
-import { fetchManifest, type OffsiteManifest } from "./manifest.ts";
+import { DamagedManifest, fetchManifest, type OffsiteManifest } from "./manifest.ts";
 import { pruneRepository } from "./prune.ts";
 import { openStaging, type Staging } from "./staging.ts";
 import { checkUploaded, uploadSnapshot } from "./upload.ts";
@@ -124,14 +124,24 @@ async function checkSameStore(
   repository: Repository,
   registered: readonly RegisteredBucket[],
 ): Promise<void> {
-  const latest = (await repository.backups()).at(-1);
-  if (latest === undefined) return;
-  const { buckets } = await fetchManifest(repository, latest);
+  const buckets = await latestBuckets(repository);
   const there = new Set(registered.map(({ id }) => id));
   if (buckets.length === 0 || buckets.some(({ id }) => there.has(id))) return;
   throw new BackupError(`${repository.where} has backups of another store: they have no bucket in common.`, [
     "Specify another prefix, or remove these backups if they are no longer needed.",
   ]);
+}
+
+/** The buckets of the latest backup whose manifest is whole: a damaged one must not end all backups. */
+async function latestBuckets(repository: Repository): Promise<OffsiteManifest["buckets"]> {
+  for (const backup of (await repository.backups()).reverse()) {
+    try {
+      return (await fetchManifest(repository, backup)).buckets;
+    } catch (error) {
+      if (!(error instanceof DamagedManifest)) throw error;
+    }
+  }
+  return [];
 }
 
 async function prune({ repository, lock, index }: Work, keep: KeepRule | undefined): Promise<PruneReport> {

@@ -6,7 +6,7 @@ import { StoreError } from "../../model/errors.ts";
 import { isCount, isFields } from "../../model/shape.ts";
 import type { BackupRef, Repository } from "../../repository/repository.ts";
 import type { FileEntry, Manifest } from "../backup/manifest.ts";
-import { checkManifestShape } from "../backup/shape.ts";
+import { checkManifestShape, ManifestShapeError } from "../backup/shape.ts";
 import { isRandomName } from "../disk/layout.ts";
 
 export interface BodyList extends FileEntry {
@@ -22,14 +22,7 @@ export interface OffsiteManifest extends Manifest {
 export type FetchedManifest = OffsiteManifest & { readonly checksum: string };
 
 export async function fetchManifest(repository: Repository, backup: BackupRef): Promise<FetchedManifest> {
-  let value: unknown;
-  try {
-    value = await repository.readManifest(backup);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw invalid(backup, error.detail, error);
-  }
-  const manifest = checkManifestShape(value, backup.name) as OffsiteManifest;
+  const { manifest, checksum } = await readChecked(repository, backup);
   const { lists } = manifest;
   const isValid = manifest.format === 1 && Array.isArray(lists) && lists.every(isBodyList);
   const hasAll = isValid && manifest.buckets.every(({ id }) => lists.some((list) => list.id === id));
@@ -37,7 +30,23 @@ export async function fetchManifest(repository: Repository, backup: BackupRef): 
   if (!hasAll || manifest.snapshot !== backup.id || manifest.made !== backup.time) {
     throw invalid(backup, "Its manifest is not what Store writes there.", undefined);
   }
-  return { ...manifest, checksum: createHash("sha256").update(JSON.stringify(manifest)).digest("hex") };
+  return { ...manifest, checksum };
+}
+
+async function readChecked(repository: Repository, backup: BackupRef) {
+  try {
+    const manifest = checkManifestShape(
+      await repository.readManifest(backup),
+      backup.name,
+    ) as OffsiteManifest;
+    return { manifest, checksum: createHash("sha256").update(JSON.stringify(manifest)).digest("hex") };
+  } catch (error) {
+    if (error instanceof StoreError) throw invalid(backup, error.detail, error);
+    if (error instanceof ManifestShapeError) throw invalid(backup, error.message, error);
+    // No JSON, or nested too deeply.
+    const isUnreadable = error instanceof SyntaxError || error instanceof RangeError;
+    throw isUnreadable ? invalid(backup, "Its manifest cannot be read.", error) : error;
+  }
 }
 
 function isBodyList(value: unknown): value is BodyList {

@@ -34,8 +34,13 @@ export interface Listed {
   readonly storageClass?: string;
 }
 
-/** A page of a listing; the last one unless it has a token. */
+/** A page of a listing with encoded keys; the last one unless it has a token. */
 export function listPage(entries: readonly Listed[], token?: string): string {
+  const encoded = entries.map((entry) => ({ ...entry, key: encodeText(entry.key) }));
+  return `<ListBucketResult><EncodingType>url</EncodingType>${listed(encoded, token)}</ListBucketResult>`;
+}
+
+function listed(entries: readonly Listed[], token?: string): string {
   const contents = entries.map(
     ({
       key,
@@ -44,13 +49,13 @@ export function listPage(entries: readonly Listed[], token?: string): string {
       time = "2026-01-01T00:00:00.000Z",
       storageClass,
     }) =>
-      `<Contents><Key>${encodeText(key)}</Key><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>${size}</Size>${storageClass === undefined ? "" : `<StorageClass>${storageClass}</StorageClass>`}</Contents>`,
+      `<Contents><Key>${key}</Key><LastModified>${time}</LastModified><ETag>${etag}</ETag><Size>${size}</Size>${storageClass === undefined ? "" : `<StorageClass>${storageClass}</StorageClass>`}</Contents>`,
   );
   const rest =
     token === undefined
       ? "<IsTruncated>false</IsTruncated>"
       : `<IsTruncated>true</IsTruncated><NextContinuationToken>${token}</NextContinuationToken>`;
-  return `<ListBucketResult><EncodingType>url</EncodingType>${rest}${contents.join("")}</ListBucketResult>`;
+  return `${rest}${contents.join("")}`;
 }
 
 export async function openLyingService(t: TestContext): Promise<LyingService> {
@@ -66,12 +71,16 @@ export async function openLyingService(t: TestContext): Promise<LyingService> {
     if (request.method === "PUT" && key !== undefined) {
       objects.set(key, body);
       response.writeHead(200, { etag: quotedMd5(body) }).end();
+    } else if (request.method === "DELETE" && key !== undefined) {
+      objects.delete(key);
+      response.writeHead(204).end();
     } else if (key === undefined && query.has("list-type")) {
       const entries = [...objects]
         .filter(([name]) => name.startsWith(query.get("prefix") ?? ""))
         .map(([name, bytes]) => ({ key: name, size: bytes.length, etag: etagOf(name, bytes) }))
         .sort((a, b) => (a.key < b.key ? -1 : 1));
-      response.end(listPage(entries));
+      const isEncoded = query.has("encoding-type");
+      response.end(isEncoded ? listPage(entries) : `<ListBucketResult>${listed(entries)}</ListBucketResult>`);
     } else if (query.has("tagging")) response.end("<Tagging><TagSet></TagSet></Tagging>");
     else if (key === undefined) response.end(request.method === "HEAD" ? "" : "<X></X>");
     else if (object === undefined) fail(404, "NoSuchKey");
@@ -79,7 +88,7 @@ export async function openLyingService(t: TestContext): Promise<LyingService> {
       const headers = {
         "content-length": object.length,
         etag: etagOf(key!, object),
-        "last-modified": new Date(0).toUTCString(),
+        "last-modified": new Date().toUTCString(),
       };
       response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : object);
     }

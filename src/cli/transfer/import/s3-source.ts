@@ -12,6 +12,7 @@ import { createListingOrder } from "../../../s3-client/listing-order.ts";
 import { createResumingBody, isRestFrom, readBody } from "../../../s3-client/response-body.ts";
 import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
+import { escapeControls } from "../../framework/output.ts";
 import {
   type ImportSource,
   parseMd5Etag,
@@ -94,7 +95,7 @@ function decodeKey(text: string): string | undefined {
 function toSourceError(error: unknown, host: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
   const isRefusal = error instanceof S3Refusal;
-  const reason = isRefusal ? `${error.code}: ${error.message}` : error.message;
+  const reason = escapeControls(isRefusal ? `${error.code}: ${error.message}` : error.message);
   if (isRefusal && !isTransient(error)) {
     return new CommandError(`The S3 service at ${host} refused the request: ${reason}`, { cause: error });
   }
