@@ -1,9 +1,10 @@
-// The only file that uses undocumented members of Node's objects. They are probed at startup. If
-// one is missing or the setting is "off", plain Node streams are used, with more copies and memory.
+// Undocumented members of Node's objects, which otherwise only shared-listener.ts uses. If one is
+// missing at startup or the setting is "off", plain Node streams are used, with more memory.
 import { Buffer } from "node:buffer";
 import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import * as net from "node:net";
+import { setImmediate } from "node:timers";
 import type { TLSSocket } from "node:tls";
 import { maxShortBody } from "../wire/read-short-requests.ts";
 
@@ -15,6 +16,8 @@ export interface NodeInternals {
   /** Stops reading a connection, even if Node's HTTP server resumes its stream. */
   stopReading(socket: net.Socket): void;
   startReading(socket: net.Socket): void;
+  /** Skips the requests in what was read of a connection that is destroyed. */
+  skipRequests(socket: net.Socket): void;
   /** Returns undefined if Node cannot be kept from reading a chunk ahead. */
   throttle(message: IncomingMessage): ReadThrottle | undefined;
   /**
@@ -64,8 +67,8 @@ interface Handle {
 interface Parser {
   readonly incoming?: unknown;
   execute(bytes: Uint8Array): unknown;
-  readonly constructor: { readonly kOnBody?: unknown };
-  /** Callbacks of the parser, by number. */
+  readonly constructor: { readonly kOnBody?: unknown; readonly kOnHeadersComplete?: unknown };
+  /** Callbacks, by number. */
   [callback: number]: unknown;
 }
 
@@ -147,6 +150,7 @@ export function openNodeInternals(setting: NodeInternalsSetting): NodeInternals 
     createSocketReader: (message) => (found.parser ? createSocketReader(message) : undefined),
     stopReading: found.handle ? stopHandle : (socket) => socket.pause(),
     startReading: found.handle ? startHandle : (socket) => socket.resume(),
+    skipRequests: found.parser ? skipRequests : () => {},
     throttle: (message) => (found.read ? throttle(message) : undefined),
     shareReads: (socket, onBytes) => found.onread && shareReads(socket, found.onread, onBytes),
     endInOneWrite: found.head ? endInOneWrite : (response, text) => response.end(text, "latin1"),
@@ -186,6 +190,20 @@ function startHandle({ _handle: handle, _paused: isPaused }: Socket): void {
   if (handle == null || handle.reading === true || isPaused === true) return;
   handle.reading = true;
   handle.readStart();
+}
+
+/** The result of the callback for a head by which Node's parser leaves the rest to another protocol. */
+const leaveRest = () => 2;
+
+function skipRequests({ parser }: Socket): void {
+  const onHead = parser?.constructor.kOnHeadersComplete;
+  if (parser == null || typeof onHead !== "number" || parser[onHead] === leaveRest) return;
+  const callback = parser[onHead];
+  parser[onHead] = leaveRest;
+  // Node uses the parser for another connection when this one has closed, which is later.
+  setImmediate(() => {
+    parser[onHead] = callback;
+  });
 }
 
 function createSocketReader(message: IncomingMessage): SocketReader | undefined {
@@ -277,23 +295,3 @@ function endInOneWrite(response: ServerResponse & ResponseMembers, text: string)
 
 /** The undocumented event `_tlsError` reports errors during the handshake. */
 export const tlsErrorEvents: readonly string[] = ["error", "_tlsError"];
-
-export interface BoundHandle {
-  getsockname(out: { port?: number }): number;
-  close(): void;
-}
-
-/**
- * Binds a port without accepting connections. Returns a number for a system error, or undefined if
- * Node cannot do this. Used even if the setting is "off": there is no documented way.
- */
-export function bindWithoutAccepting(
-  address: string,
-  port: number,
-  family: number,
-): BoundHandle | number | undefined {
-  const { _createServerHandle: createHandle } = net as {
-    readonly _createServerHandle?: (...args: unknown[]) => BoundHandle | number;
-  };
-  return createHandle?.(address, port, family === 6 ? 6 : 4, -1, 0);
-}

@@ -20,7 +20,7 @@ export interface Pipelining {
 
 export function createPipelining(
   maxWaiting: number,
-  { stopReading, startReading }: NodeInternals,
+  { stopReading, startReading, skipRequests }: NodeInternals,
 ): Pipelining {
   const waiting = new Map<Socket, number>();
   /** Connections that have pipelined requests and therefore have listeners. */
@@ -55,7 +55,11 @@ export function createPipelining(
   return {
     takeTurn,
     enqueue(response, socket, serve) {
-      if (totalWaiting >= maxWaiting) return void socket.destroy();
+      if (totalWaiting >= maxWaiting) {
+        skipRequests(socket);
+        socket.destroy();
+        return;
+      }
       if (!tracked.has(socket)) track(socket);
       waiting.set(socket, (waiting.get(socket) ?? 0) + 1);
       totalWaiting++;

@@ -1,15 +1,14 @@
 // A port that several processes serve. This process binds the port; its children inherit the socket
 // and accept connections themselves, so a blocked child does not delay the clients of others.
 import { lookup } from "node:dns/promises";
-import type { Socket } from "node:net";
+import * as net from "node:net";
 import process from "node:process";
 import { getSystemErrorName } from "node:util";
-import { bindWithoutAccepting } from "./node-internals.ts";
 
 export interface SharedListener {
   readonly port: number;
   /** The bound socket, to pass in the `stdio` option of a child process. */
-  readonly handle: Socket;
+  readonly handle: net.Socket;
   close(): void;
 }
 
@@ -57,10 +56,30 @@ async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
     handle.close();
     throw bindError(fault, { host, port });
   }
-  return { port: bound.port ?? port, handle: handle as unknown as Socket, close: () => handle.close() };
+  return { port: bound.port ?? port, handle: handle as unknown as net.Socket, close: () => handle.close() };
 }
 
 function bindError(errno: number, { host, port }: PortAddress): Error {
   const code = getSystemErrorName(errno);
   return Object.assign(new Error(`listen ${code}: ${host}:${port}`), { code, errno, syscall: "listen" });
+}
+
+interface BoundHandle {
+  getsockname(out: { port?: number }): number;
+  close(): void;
+}
+
+/**
+ * Binds a port without accepting connections. Returns a number for a system error, or undefined if
+ * Node cannot do this. Undocumented, and used even if Node's internals are "off": there is no other way.
+ */
+function bindWithoutAccepting(
+  address: string,
+  port: number,
+  family: number,
+): BoundHandle | number | undefined {
+  const { _createServerHandle: createHandle } = net as {
+    readonly _createServerHandle?: (...args: unknown[]) => BoundHandle | number;
+  };
+  return createHandle?.(address, port, family === 6 ? 6 : 4, -1, 0);
 }
