@@ -1,7 +1,7 @@
 // Reads the JSON document of a bulk get.
 import { collectBody } from "../../http/collect-body.ts";
 import { KeyValueError, keyValueLimits } from "../../model/key-value.ts";
-import { type Fields, isFields } from "../../model/shape.ts";
+import { type Fields, isFields, isWithinJsonLimits } from "../../model/shape.ts";
 import { checkCacheTtl } from "./parse-request.ts";
 
 export interface BulkRequest {
@@ -21,6 +21,11 @@ async function readDocument(body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const bytes = await collectBody(body, maxRequestBytes);
   if (bytes === undefined)
     throw new KeyValueError(413, "The keys of this request are too long: request fewer keys.");
+  if (!isWithinJsonLimits(bytes))
+    throw new KeyValueError(
+      400,
+      "The body of this request has too many values, or lists too deep in each other.",
+    );
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -53,5 +58,6 @@ function parseBulkRequest(document: unknown): BulkRequest {
 
 function parseType({ type = "text" }: Fields): BulkRequest["type"] {
   if (type === "text" || type === "json") return type;
-  throw new KeyValueError(400, `"${String(type)}" is not a valid type. Use "json" or "text"`);
+  const shown = typeof type === "string" ? type.slice(0, 40) : typeof type;
+  throw new KeyValueError(400, `"${shown}" is not a valid type. Use "json" or "text"`);
 }

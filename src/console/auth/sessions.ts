@@ -1,7 +1,7 @@
 // Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of
 // the store. Name and permissions are read for every request, so that changes take effect at once.
 import { randomBytes } from "node:crypto";
-import type { Documents } from "../../engine/records.ts";
+import type { Document, Documents } from "../../engine/records.ts";
 import { isFields } from "../../model/shape.ts";
 import { parseDocument } from "../../model/stored-document.ts";
 import { fullPermissions, hasNoPermissions, type Permissions } from "./roles.ts";
@@ -50,6 +50,8 @@ export interface Sessions {
   close(id: string): Promise<void>;
   /** Returns the sessions that are valid now, newest first. */
   list(): Promise<Session[]>;
+  /** Finds a session by its public id. */
+  describe(publicId: string): Promise<Session | undefined>;
   /** Ends a session by its public id. False if there is no such session. */
   end(publicId: string): Promise<boolean>;
 }
@@ -76,6 +78,7 @@ export const sessionMilliseconds = 12 * 3600 * 1000;
 export const maxSessions = 100;
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 const publicIdLength = 16;
+const publicIdShape = /^[0-9a-f]{16}$/;
 
 interface StoredSession {
   readonly by: string;
@@ -138,9 +141,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     return tokenHolder(by);
   }
 
-  async function toSession(hash: string, stored: StoredSession): Promise<Session | undefined> {
+  async function toSession(
+    hash: string,
+    stored: StoredSession,
+    findCurrent = currentHolder,
+  ): Promise<Session | undefined> {
     if (stored.expires <= now()) return undefined;
-    const holder = await currentHolder(stored);
+    const holder = await findCurrent(stored);
     if (holder === undefined) return undefined;
     const { created, expires, address } = stored;
     return { ...holder, publicId: hash.slice(0, publicIdLength), created, expires, address };
@@ -162,6 +169,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       const stored = parseSession(text);
       if (stored.expires <= now()) await remove(openerOf(stored), name);
     }
+  }
+
+  async function findDocument(publicId: string): Promise<Document | undefined> {
+    return publicIdShape.test(publicId) ? (await documents.list(kind, publicId))[0] : undefined;
   }
 
   async function remove(opener: string, hash: string): Promise<boolean> {
@@ -202,15 +213,26 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     async list() {
       const all: Session[] = [];
+      // Of many sessions of a token, its holder is read once.
+      const ofTokens = new Map<string, Promise<Holder | undefined>>();
+      const findCurrent = (stored: StoredSession) => {
+        if (stored.identity !== undefined) return currentHolder(stored);
+        const holder = ofTokens.get(stored.by) ?? currentHolder(stored);
+        ofTokens.set(stored.by, holder);
+        return holder;
+      };
       for (const { name, text } of await documents.list(kind)) {
-        const session = await toSession(name, parseSession(text));
+        const session = await toSession(name, parseSession(text), findCurrent);
         if (session !== undefined) all.push(session);
       }
       return all.sort((a, b) => b.expires - a.expires);
     },
+    async describe(publicId) {
+      const found = await findDocument(publicId);
+      return found && toSession(found.name, parseSession(found.text));
+    },
     async end(publicId) {
-      if (publicId.length !== publicIdLength) return false;
-      const [found] = await documents.list(kind, publicId);
+      const found = await findDocument(publicId);
       return found !== undefined && (await remove(openerOf(parseSession(found.text)), found.name));
     },
   };

@@ -204,6 +204,8 @@ test("an invalid request is refused with a status and a reason, and changes noth
     ["/bulk/get", POST({ keys: many }), 400, "You can request a maximum of 100 keys"],
     ["/bulk/get", POST({ keys: ["a", ""] }), 400, "Key names must not be empty"],
     ["/bulk/get", POST({ keys: ["a"], type: "a\r\nb: c" }), 400, '"a  b: c" is not a valid type. Use "json" or "text"'],
+    ["/bulk/get", POST({ keys: ["a"], type: JSON.parse("[".repeat(20) + "]".repeat(20)) }), 400, "The body of this request has too many values, or lists too deep in each other."],
+    ["/bulk/get", POST({ keys: ["a"], type: ["x".repeat(1000)] }), 400, '"object" is not a valid type. Use "json" or "text"'],
     ["/bulk/get", POST({ keys: ["json"], type: "json" }), 400, "At least one of the requested keys corresponds to a non-json value"],
     ["/bulk/get", POST({ keys: ["x".repeat(1024 * 1024)] }), 413, "The keys of this request are too long: request fewer keys."],
     ["/bulk/get", {}, 400, undecodable],

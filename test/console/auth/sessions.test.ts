@@ -201,3 +201,33 @@ test("a sign-in reads the sessions of its own token only, except once in ten min
   for (const kind of ["console session", "session of opener"])
     assert.equal((await documents.list(kind)).length, 1, kind);
 });
+
+test("a list of sessions reads each token once, and a session is found without the list", async (t) => {
+  const { documents, tokens, users, now } = await scene(t);
+  const reads: string[] = [];
+  const counted = {
+    ...documents,
+    list(kind: string, prefix?: string) {
+      if (prefix === undefined) reads.push(`all of ${kind}`);
+      return documents.list(kind, prefix);
+    },
+  };
+  const finding = {
+    ...tokens,
+    find(id: string) {
+      reads.push(id);
+      return tokens.find(id);
+    },
+  };
+  const { token, info } = await tokens.create({ name: "anna" });
+  const sessions = createSessions({ documents: counted, tokens: finding, users, now });
+  for (let i = 0; i < 20; i++) await sessions.open(token);
+  reads.length = 0;
+  const all = await sessions.list();
+  assert.equal(all.length, 20);
+  assert.deepEqual(reads, ["all of console session", info.id]);
+  reads.length = 0;
+  assert.deepEqual(await sessions.describe(all[7]!.publicId), all[7]);
+  for (const id of ["", "0", "%", "0".repeat(16)]) assert.equal(await sessions.describe(id), undefined, id);
+  assert.deepEqual(reads, [info.id]);
+});

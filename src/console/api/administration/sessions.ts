@@ -25,7 +25,7 @@ export function sessionListRoutes(sessions: Sessions): readonly Route[] {
       needs: { on: "nothing" },
       async run({ query, session }) {
         const id = query.text("id");
-        const found = (await sessions.list()).find(({ publicId }) => publicId === id);
+        const found = await sessions.describe(id);
         // The same answer for sessions of others, so that nobody learns about them.
         if (found === undefined || !maySee(session, found) || !(await sessions.end(id)))
           throw new ConsoleError(404, "This session has already ended.");
