@@ -25,9 +25,19 @@ export type Overrides = ReadonlyMap<string, string>;
 
 const none: Overrides = new Map();
 
-export function readOverrides({ query }: S3Request): Overrides {
-  const given = query.pairs.filter(([name]) => name.startsWith("response-"));
-  if (given.length === 0) return none;
+export function readOverrides({ request: { query }, caller }: Pick<Call, "request" | "caller">): Overrides {
+  if (!query.pairs.some(([name]) => name.startsWith("response-"))) return none;
+  const found = readGiven(query);
+  // A link without a signature must not choose how browsers treat an object of somebody else.
+  if (found.size > 0 && caller.isAnonymous === true) {
+    throw new S3Error("InvalidRequest", {
+      message: "Request specific response headers cannot be used for anonymous requests. Sign the request.",
+    });
+  }
+  return found;
+}
+
+function readGiven(query: S3Request["query"]): Overrides {
   const found = new Map<string, string>();
   for (const name of overridable) {
     const value = query.get(`response-${name}`);

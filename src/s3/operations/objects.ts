@@ -37,7 +37,7 @@ import { deleteVersions } from "./delete-versions.ts";
 
 export async function getObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const overridden = readOverrides(request);
+  const overridden = readOverrides(call);
   const selection = readSelection(request);
   const { range, rangeCondition, part } = selection;
   const outcome = await engine.get(operation.bucket, operation.key, {
@@ -66,7 +66,7 @@ export async function getObject(call: Call): Promise<S3Response> {
 /** Returns the same status and headers as GetObject, without opening the body. */
 export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const overridden = readOverrides(request);
+  const overridden = readOverrides(call);
   const selection = readSelection(request);
   const { part } = selection;
   const outcome = await engine.describe(operation.bucket, operation.key, {
