@@ -37,8 +37,8 @@ export function createCopy(client: RemoteClient, readRecord: ReadRecord): Servic
   async function copyParts(from: ObjectAddress, record: ObjectRecord, to: ObjectAddress): Promise<void> {
     const source = sourceHeaders(from, record);
     const bytes = Math.max(partBytes, Math.ceil(record.size / maxParts / MiB) * MiB);
-    const { httpMetadata, customMetadata, storageClass, tags } = record;
-    const headers = writeHeaders({ httpMetadata, customMetadata, storageClass, tags });
+    const { httpMetadata, customMetadata, storageClass, tags, passthrough } = record;
+    const headers = writeHeaders({ httpMetadata, customMetadata, storageClass, tags, passthrough });
     const created = await client.sendWithRetries({
       ...{ method: "POST", ...to, query: [["uploads", ""]], headers },
     });

@@ -9,7 +9,12 @@ import { checkStorageClass } from "../../../model/object.ts";
 import { childText, type XmlNode } from "../../../s3/body/xml-reader.ts";
 import { lockHeaders, parseMode } from "../../../s3/headers/lock.ts";
 import { metadataHeaders, readCustomMetadata } from "../../../s3/headers/metadata.ts";
-import { formatStorageClass, parseStorageClass } from "../../../s3/headers/passthrough.ts";
+import {
+  parseStorageClass,
+  readPassthrough,
+  redirectHeaders,
+  shownStorageClass,
+} from "../../../s3/headers/passthrough.ts";
 import { parseNumber } from "../../../s3-client/errors.ts";
 import type { Answer } from "../../../s3-client/http-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
@@ -36,6 +41,7 @@ export function recordFromHeaders(key: string, { headers, rawHeaders }: Answer, 
     httpMetadata: metadataFromHeaders({ get: header }),
     customMetadata: readCustomMetadata(rawHeaders),
     storageClass: readStorageClass(header("x-amz-storage-class") ?? undefined),
+    ...readPassed(header),
     ...(lock === undefined ? {} : { lock }),
   };
 }
@@ -81,6 +87,16 @@ function readStorageClass(text: string | undefined): StorageClass {
   }
 }
 
+/** Names that Store passes on. A name or a redirect that Store does not accept is left out. */
+function readPassed(header: (name: string) => string | null): Pick<ObjectRecord, "passthrough"> {
+  try {
+    const passthrough = readPassthrough({ header: (name) => header(name) ?? undefined }, undefined);
+    return passthrough === undefined ? {} : { passthrough };
+  } catch {
+    return {};
+  }
+}
+
 function readLock(header: (name: string) => string | null): ObjectLock | undefined {
   const mode = parseMode(header("x-amz-object-lock-mode") ?? undefined);
   const until = Date.parse(header("x-amz-object-lock-retain-until-date") ?? "");
@@ -95,7 +111,8 @@ function readLock(header: (name: string) => string | null): ObjectLock | undefin
 
 /** Headers of a write. Metadata that cannot be sent in a header is refused, never omitted. */
 export function writeHeaders(options: WriteOptions): Record<string, string> {
-  const { httpMetadata = {}, customMetadata = new Map(), storageClass, tags, lock } = options;
+  const { httpMetadata = {}, customMetadata = new Map(), storageClass, tags, lock, passthrough } = options;
+  const passed = passthrough === undefined ? {} : { passthrough };
   const sent = metadataHeaders({ httpMetadata, customMetadata });
   const expected = [...headersFromMetadata(httpMetadata)].length + customMetadata.size;
   if (sent.filter(([name]) => name !== "x-amz-missing-meta").length !== expected) {
@@ -106,7 +123,13 @@ export function writeHeaders(options: WriteOptions): Record<string, string> {
     ...Object.fromEntries(sent),
     ...(storageClass === undefined
       ? {}
-      : { "x-amz-storage-class": formatStorageClass(checkStorageClass(storageClass)) }),
+      : {
+          "x-amz-storage-class": shownStorageClass({
+            storageClass: checkStorageClass(storageClass),
+            ...passed,
+          }),
+        }),
+    ...Object.fromEntries(redirectHeaders(passed)),
     ...(encoded.length === 0 ? {} : { "x-amz-tagging": encoded.join("&") }),
     ...(options.encryption === "store" ? { "x-amz-server-side-encryption": "AES256" } : {}),
     ...Object.fromEntries(lockHeaders(lock ?? {})),

@@ -49,6 +49,21 @@ test("cp and mv between buckets keep metadata and tags; mv deletes only what it 
   assert.deepEqual(await desk.keys("photos"), ["again.txt"]);
 });
 
+test("copies between a store and a service keep the name of the storage class and the redirect", async (t) => {
+  const desk = await openDesk(t, "files");
+  const { engine } = desk;
+  const passthrough = new Map([
+    ["class", "GLACIER_IR"],
+    ["redirect", "/there"],
+  ]);
+  await engine.put("shelf", "in/a", Buffer.from("a"), { storageClass: "InfrequentAccess", passthrough });
+  await desk.store("sync", "work:shelf/in", "photos");
+  await desk.store("cp", "photos/a", "work:shelf/back");
+  const record = (await engine.head("shelf", "back"))!;
+  assert.equal(record.storageClass, "InfrequentAccess");
+  assert.deepEqual(record.passthrough, passthrough);
+});
+
 test("rm needs a confirmation for several objects, keeps locked ones and reports them", async (t) => {
   const desk = await openDesk(t, "service");
   const file = await desk.write("a.txt", "one");
