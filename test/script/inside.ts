@@ -20,7 +20,8 @@ export function scriptProcesses(pid: number): number[] {
   return childrenOf(pid).filter((child) => commandOf(child).includes("script/host/worker"));
 }
 
-function commandOf(pid: number): string {
+/** Returns the command line; empty after the process has ended. */
+export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {

@@ -9,6 +9,7 @@ import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import { isUpgraded, pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
 import { isLingering } from "./linger.ts";
+import type { ConnectionShare } from "./listen.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
 export interface Connections {
@@ -23,6 +24,8 @@ export interface ConnectionOptions {
   readonly acceptor: NetServer;
   readonly limits: PortLimits | undefined;
   readonly trusted: TrustedPeers;
+  /** Counts the connections of several listeners together. */
+  readonly share?: ConnectionShare | undefined;
   /** Serves the requests of a connection after its TLS handshake. */
   readonly serveConnection: (socket: Socket) => void;
   /**
@@ -41,7 +44,7 @@ const lingerMilliseconds = 500;
 const maxChecks = 64;
 
 export function trackConnections(options: ConnectionOptions): Connections {
-  const { acceptor, limits, graceMilliseconds, trusted, serveConnection, pace } = options;
+  const { acceptor, limits, graceMilliseconds, trusted, share, serveConnection, pace } = options;
   const open = new Set<Socket>();
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
@@ -65,10 +68,13 @@ export function trackConnections(options: ConnectionOptions): Connections {
   acceptor.on("connection", (socket: Socket) => {
     // A request for another protocol is served again as an ordinary one.
     if (open.has(socket)) return;
-    if (!addresses.admit(socket)) {
+    const endShare = share === undefined ? () => {} : share.begin();
+    if (endShare === undefined || !addresses.admit(socket)) {
+      endShare?.();
       socket.destroy();
       return;
     }
+    socket.once("close", endShare);
     if (open.size >= softLimit) closeOneIdle(open);
     pace?.onAccept(open.size);
     add(socket);

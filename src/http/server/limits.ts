@@ -55,5 +55,5 @@ export function divideLimits(limits: PortLimits, { processes, ports }: LimitShar
   };
 }
 
-/** The supervisor serves the console, public buckets, the port of scripts, and sockets of buckets. */
-export const supervisorShare: LimitShare = { processes: 1, ports: 4 };
+/** The console, public buckets, the port of scripts, sockets of buckets, calls between scripts. */
+export const supervisorShare: LimitShare = { processes: 1, ports: 5 };

@@ -76,6 +76,12 @@ export interface HttpListener {
   drain(): Promise<void>;
 }
 
+/** A number of connections that several listeners share. */
+export interface ConnectionShare {
+  /** Counts a connection until the returned function is called; undefined if it is not accepted. */
+  begin(): (() => void) | undefined;
+}
+
 export interface ListenOptions {
   /** A client that sends nothing for this long during a request is disconnected. */
   readonly silenceMilliseconds?: number;
@@ -93,6 +99,8 @@ export interface ListenOptions {
   readonly trusted?: TrustedPeers | undefined;
   /** Limits of this process; default: no limits. */
   readonly limits?: PortLimits | undefined;
+  /** Connections that this listener shares with others, within `limits`; default: no further limit. */
+  readonly share?: ConnectionShare | undefined;
   /** Secret of readiness probes, which are answered without the handler. */
   readonly probe?: string | undefined;
   /** Whether undocumented members of Node are used; default: the setting in `limits`, or "on". */
@@ -184,7 +192,7 @@ export async function listen(
           handshakes.start(socket, (secured) => connections.serveSecured(secured, socket)),
         );
   const connections = trackConnections({
-    ...{ acceptor, limits, trusted, serveConnection },
+    ...{ acceptor, limits, trusted, serveConnection, share: options.share },
     // No grace period for internal sockets: the supervisor retries requests that were not started.
     graceMilliseconds: isInternal ? 0 : graceMilliseconds,
     pace: "fd" in address ? createAcceptPace() : undefined,

@@ -45,7 +45,7 @@ const standstillLimits = { cpuMilliseconds: 10_000, asleepMilliseconds: 60_000 }
 
 /** The process starts with the first sandbox. */
 export function createBridge(options: BridgeOptions): Bridge {
-  const { location, mode, openUploads, encryption, watch, log } = options;
+  const { location, mode, openUploads, descriptors, encryption, watch, log } = options;
   const sandboxes = new Map<number, SandboxRights>();
   const pending = new Map<number, { resolve(): void; reject(error: Error): void }>();
   const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
@@ -76,7 +76,8 @@ export function createBridge(options: BridgeOptions): Bridge {
       log,
     });
     await child.warm;
-    child.send({ kind: "open", location, mode, openUploads, encryption, observing: watch.observing });
+    const { observing } = watch;
+    child.send({ kind: "open", location, mode, openUploads, descriptors, encryption, observing });
     await child.ready;
     watched = watch.join((message) => child.send(message));
     void child.disconnected.then(watched.remove);

@@ -14,6 +14,8 @@ export interface OpenBridge {
   readonly location: Location;
   readonly mode: Mode;
   readonly openUploads: number | undefined;
+  /** Maximum open files and connections of the bridge. */
+  readonly descriptors: number;
   readonly encryption: HostEncryption | undefined;
   readonly observing: ObserverOptions;
 }

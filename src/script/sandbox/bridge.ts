@@ -7,13 +7,13 @@ import { bucketListenOptions, createBucketCapability } from "../../capability/bu
 import { createKvCapability } from "../../capability/kv/kv-capability.ts";
 import { connectParent } from "../../child/parent.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { defaultPortLimits } from "../../http/server/limits.ts";
 import { type HttpHandler, type HttpListener, type ListenOptions, listen } from "../../http/server/listen.ts";
 import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { errorMessage } from "../../model/errors.ts";
 import { openEngine } from "../../open.ts";
+import { createFairConnections, type FairConnections, scriptSocketLimits } from "../fair-connections.ts";
 import { heartbeatMilliseconds } from "../host/messages.ts";
 import { openSandboxAssets, type SandboxAssets } from "./assets-endpoint.ts";
 import {
@@ -30,6 +30,7 @@ import { socketNames } from "./runtime/runtime-config.ts";
 interface ActiveBridge {
   readonly engine: Engine;
   readonly streams: OpenStreams;
+  readonly connections: FairConnections;
   readonly settings: OpenBridge;
 }
 
@@ -44,9 +45,7 @@ interface Endpoint {
   readonly options?: ListenOptions;
 }
 
-/** One script cannot take the requests of another: each socket has its own limits. */
 const fairStarts = createFairStarts();
-const limits = { ...defaultPortLimits, connections: 512, connectionsPerAddress: 512, requests: 256 };
 
 let active: ActiveBridge | undefined;
 let observer: Observer | undefined;
@@ -65,14 +64,15 @@ async function open(settings: OpenBridge): Promise<void> {
     ...{ metrics: observer.metrics, openUploads, encryption: encryption?.encrypt },
     secretKey: encryption && Buffer.from(encryption.secretKey, "base64"),
   });
-  active = { engine, streams, settings };
+  const connections = createFairConnections(settings.descriptors, { processes: 1, ports: 1 });
+  active = { engine, streams, connections, settings };
   setInterval(() => send({ kind: "beat" }), heartbeatMilliseconds).unref();
   send({ kind: "ready" });
 }
 
 async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
   if (active === undefined) throw new Error("The bridge is not open.");
-  const { engine, streams, settings } = active;
+  const { engine, streams, connections, settings } = active;
   const { script, buckets, namespaces, outbound } = rights;
   const assets =
     rights.assets?.binding === undefined
@@ -105,11 +105,12 @@ async function openSockets(rights: SandboxRights): Promise<OpenSockets> {
     ...(assets === undefined ? [] : [{ name: socketNames.assets, handle: startFairly(assets.endpoint) }]),
   ];
   const listeners: HttpListener[] = [];
+  const shared = { limits: scriptSocketLimits, share: connections.share(script), streams };
   try {
     for (const { name, handle, options } of endpoints) {
       const path = join(rights.sockets, name);
       await rm(path, { force: true });
-      listeners.push(await listen(handle, { path }, { peer: "client", limits, streams, ...options }));
+      listeners.push(await listen(handle, { path }, { peer: "client", ...shared, ...options }));
       // The folder is private. Inside it, the user of the sandbox needs to write to connect.
       await chmod(path, 0o666);
     }

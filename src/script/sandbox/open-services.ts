@@ -3,8 +3,14 @@ import { join } from "node:path";
 import type { ServiceBinding } from "../bindings.ts";
 import { socketNames } from "./runtime/runtime-config.ts";
 
-/** Serves a service binding at a path; the returned function ends it after the calls in flight. */
-export type ServeService = (service: ServiceBinding, path: string) => Promise<() => void>;
+/** The socket of a service binding, in the sandbox of the calling script. */
+export interface CallerSocket {
+  readonly path: string;
+  readonly caller: string;
+}
+
+/** Serves a service binding; the returned function ends it after the calls in flight. */
+export type ServeService = (service: ServiceBinding, socket: CallerSocket) => Promise<() => void>;
 
 export interface OpenServicesOptions {
   /** Name of the calling script, which needs no socket for its own entry points. */
@@ -25,7 +31,7 @@ export async function openServices(
   try {
     for (const [index, service] of services.entries()) {
       if (service.service === script) continue;
-      endings.push(await serve(service, join(sockets, socketNames.service(index))));
+      endings.push(await serve(service, { path: join(sockets, socketNames.service(index)), caller: script }));
     }
     return close;
   } catch (error) {

@@ -15,7 +15,7 @@ export interface SandboxSettings {
 }
 
 export interface SandboxesOptions
-  extends Pick<HostOptions, "environment" | "watch" | "log" | "onOutput">,
+  extends Pick<HostOptions, "environment" | "watch" | "log" | "onOutput" | "limits">,
     Pick<ScriptLoad, "location" | "mode" | "encryption"> {
   readonly openUploads?: number | undefined;
   readonly sandbox?: SandboxSettings | undefined;
@@ -37,6 +37,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const { heapMegabytes = defaultHeapMegabytes, allowsUnwalled = false } = options.sandbox ?? {};
   const bridge = createBridge({
     ...{ location, mode, openUploads, encryption, environment, watch, log },
+    descriptors: options.limits.descriptors,
     onScriptLine: (script, line) => onOutput(script, line, "stderr"),
   });
   const findWall = createWalls({ environment, allowsUnwalled, log });

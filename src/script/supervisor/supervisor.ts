@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { listenInSupervisor, type PortOptions } from "../../http/port-options.ts";
-import { divideLimits } from "../../http/server/limits.ts";
+import { divideLimits, supervisorShare } from "../../http/server/limits.ts";
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { bindShared, type PortAddress } from "../../http/server/shared-listener.ts";
 import type { UpgradeHandler } from "../../http/upgrade.ts";
@@ -13,8 +13,10 @@ import { errorMessage } from "../../model/errors.ts";
 import type { ServiceBinding } from "../bindings.ts";
 import type { ScriptConfig } from "../config/config.ts";
 import type { Mode } from "../context.ts";
+import { createFairConnections } from "../fair-connections.ts";
 import type { HostObserver } from "../host/exchange.ts";
 import type { ScriptLoad } from "../host/host-process.ts";
+import type { CallerSocket } from "../sandbox/open-services.ts";
 import { createAwakeScripts, maxAwakeScripts } from "./processes/awake-scripts.ts";
 import { createProcesses } from "./processes/warm-processes.ts";
 import type { HostOptions } from "./processes/worker-handle.ts";
@@ -86,6 +88,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
   const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
   const onRun = countRuns(options.metrics);
+  const callers = createFairConnections(options.limits.descriptors, supervisorShare);
   const sandboxes = createSandboxes({ ...options, onRun, serveService: callScript });
   const processes = createProcesses({
     ...{ ...options, listener, limits },
@@ -114,10 +117,10 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     return scripts.map(({ config }) => config);
   }
 
-  async function callScript(service: ServiceBinding, path: string): Promise<() => void> {
+  async function callScript(service: ServiceBinding, { path, caller }: CallerSocket): Promise<() => void> {
     const callee = scripts.find(({ config }) => config.name === service.service);
     if (callee === undefined) throw new Error(`This server does not run the script "${service.service}".`);
-    const listener = await serveService(service, callee, path);
+    const listener = await serveService(service, callee, { path, share: callers.share(caller) });
     return () => void listener.drain();
   }
 

@@ -1,13 +1,13 @@
 // The server of the overload proof, with a script, S3 API, console and public bucket, a descriptor
 // limit and, if possible, a small disk. Attackers, probe and writer run as separate processes.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { encodeText } from "../../../src/http/sigv4.ts";
-import { program, type Shell, shellIn } from "../../cli/store.ts";
+import { limitedShell } from "../../cli/limited-shell.ts";
+import type { Shell } from "../../cli/store.ts";
 import { sendRaw, signRaw } from "../../s3/raw.ts";
 import type { Key } from "../../s3/scene.ts";
 import { configText } from "../../script/scene.ts";
@@ -44,16 +44,6 @@ const diskBytes = 256 * MiB;
 /** Size of the object that slow readers request. */
 export const largeBytes = 5 * MiB;
 const longestExpiry = 604_800;
-
-/** Returns a shell that limits descriptors; Node raises the soft limit to the hard limit. */
-function limitedShell(directory: string, descriptors: number | string): Shell {
-  const start: Shell["start"] = (args, { environment = {} } = {}) => {
-    const limited = ["-c", `ulimit -n ${descriptors}; exec "$@"`, "bash", process.execPath, program];
-    const env = { PATH: process.env.PATH, HOME: directory, ...environment };
-    return spawn("bash", [...limited, ...args], { cwd: directory, env });
-  };
-  return { ...shellIn(directory), start };
-}
 
 export async function openOverloadScene(descriptors: number | string): Promise<OverloadScene> {
   const ends: (() => unknown)[] = [];

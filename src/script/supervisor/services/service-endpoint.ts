@@ -4,13 +4,18 @@ import { chmod } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { forward, NotTakenError } from "../../../http/proxy.ts";
 import { trustAll } from "../../../http/server/forwarded.ts";
-import { defaultPortLimits } from "../../../http/server/limits.ts";
-import { type HttpHandler, type HttpListener, listen } from "../../../http/server/listen.ts";
+import {
+  type ConnectionShare,
+  type HttpHandler,
+  type HttpListener,
+  listen,
+} from "../../../http/server/listen.ts";
 import { openTunnel, type TunnelHandler } from "../../../http/tunnel.ts";
 import { isWebSocketRequest } from "../../../http/upgrade/forward.ts";
 import type { UpgradeHandler } from "../../../http/upgrade.ts";
 import { errorMessage } from "../../../model/errors.ts";
 import type { ServiceBinding } from "../../bindings.ts";
+import { scriptSocketLimits } from "../../fair-connections.ts";
 import { rpcHost, socketNames } from "../../sandbox/runtime/runtime-config.ts";
 import type { PooledProcess } from "../processes/process-pool.ts";
 import { withEnd } from "../router.ts";
@@ -18,17 +23,20 @@ import type { RunningScript } from "../running-script.ts";
 import { sendUpgrade } from "../upgrade-forwarder.ts";
 import { entryPointKey } from "./resolve-services.ts";
 
-/** One script cannot take the connections of another: each socket has its own limits. */
-const limits = { ...defaultPortLimits, connections: 512, connectionsPerAddress: 512, requests: 256 };
-
 /** The script that is called. */
 export type Callee = Pick<RunningScript, "handle" | "upgrade" | "pool" | "entryPoints">;
+
+export interface ServiceSocket {
+  readonly path: string;
+  /** Connections of the calling script. */
+  readonly share: ConnectionShare;
+}
 
 /** Listens at `path` until it is drained. */
 export async function serveService(
   { entrypoint, props }: ServiceBinding,
   callee: Callee,
-  path: string,
+  { path, share }: ServiceSocket,
 ): Promise<HttpListener> {
   const key = entryPointKey({ entrypoint, props });
   const isDefault = entrypoint === undefined && props === undefined;
@@ -84,7 +92,14 @@ export async function serveService(
   };
 
   // Headers about the client are those of the request that the calling script passes on.
-  const options = { peer: "client", trusted: trustAll, limits, upgrade, tunnel } as const;
+  const options = {
+    peer: "client",
+    trusted: trustAll,
+    limits: scriptSocketLimits,
+    share,
+    upgrade,
+    tunnel,
+  } as const;
   const listener = await listen(handle, { path }, options);
   // The folder is private. Inside it, the user of the sandbox needs to write to connect.
   await chmod(path, 0o666);
