@@ -98,7 +98,8 @@ export function createEncryptionKeys(
 
   return {
     current() {
-      const age = loaded === undefined ? Number.POSITIVE_INFINITY : now() - loaded.at;
+      // A clock that was set back must not keep an old key current until the clock has caught up.
+      const age = loaded === undefined ? Number.POSITIVE_INFINITY : Math.abs(now() - loaded.at);
       if (age < refreshMilliseconds) return loaded!.current;
       if (age >= staleMilliseconds) return loadOrCreate();
       // If the read fails, the next call after `staleMilliseconds` waits and reports it.

@@ -53,6 +53,17 @@ test("another process finds a new key at once and uses it within ten seconds", a
   assert.equal(await two.find("0000000000000000"), undefined);
 });
 
+test("another process uses a new key also after the clock was set forward and back", async () => {
+  const { clock, open } = scene();
+  const [one, two] = [open(), open()];
+  await one.current();
+  clock.time += 365 * 86_400_000;
+  await two.current();
+  clock.time -= 365 * 86_400_000;
+  const id = await one.add();
+  assert.equal((await two.current()).id, id);
+});
+
 test("other keys are retired, and removed once they were retired long enough", async () => {
   const { clock, open } = scene();
   const keys = open();

@@ -79,7 +79,8 @@ export function createShareLinks(documents: Documents, now: () => number): Share
   }
 
   async function ensureSwept(milliseconds: number): Promise<void> {
-    if (sweeping === undefined && now() - swept >= milliseconds)
+    // A clock that was set back must not keep the store full until the clock has caught up.
+    if (sweeping === undefined && Math.abs(now() - swept) >= milliseconds)
       sweeping = sweep().finally(() => {
         sweeping = undefined;
       });

@@ -1,7 +1,7 @@
 // The index of share links by bucket, and their bounds.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createShareLinks, maxBucketLinks } from "../../../src/console/auth/share-links.ts";
+import { createShareLinks, maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-links.ts";
 import { hashSecret } from "../../../src/console/auth/tokens.ts";
 import type { Documents } from "../../../src/engine/records.ts";
 import { createMemoryDocuments } from "../../../src/memory/documents.ts";
@@ -65,6 +65,19 @@ test("a bucket has a bounded number of links, of which ended ones are deleted", 
   assert.ok(typeof (await links.create(create(photos, "later", 1000 + 30 * hour))) !== "string");
   assert.equal((await documents.list("console share link")).length, 2);
   assert.equal((await documents.list("bucket share link")).length, 2);
+});
+
+test("a full store has room after links were revoked elsewhere and the clock was set back", async () => {
+  const { documents, links, create, pass } = opened();
+  const created = 1000;
+  for (let i = 0; i < maxShareLinks; i++) {
+    const stored = { bucket: `b${i % 100}`, key: "a", bucketCreated: 1, created, expires: hour, by: "a" };
+    await documents.put("console share link", hashSecret(String(i)), JSON.stringify(stored), undefined);
+  }
+  assert.equal(await links.create(create(photos, "a")), "full store");
+  for (let i = 0; i < 10; i++) await documents.delete("console share link", hashSecret(String(i)));
+  pass(-100 * hour);
+  assert.ok(typeof (await links.create(create(photos, "a"))) !== "string");
 });
 
 test("links of an earlier release are indexed at the first listing", async () => {
