@@ -82,7 +82,12 @@ export function parseEventPattern(given: string): string {
   throw new NotificationError(`Unknown event "${given}". Use one of: ${validNames}.`);
 }
 
+/** Every request to the bucket reads its rules. */
+const maxWebhookUrl = 2048;
+
 export function parseWebhookUrl(text: string): string {
+  if (text.length > maxWebhookUrl)
+    throw new NotificationError(`The webhook URL has more than ${maxWebhookUrl} characters: shorten it.`);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new NotificationError(

@@ -219,6 +219,7 @@ test("invalid notification rules are refused with a message, and removing a rule
     [webhook("ftp://example.com/"), /is not a webhook URL: use https/],
     [webhook("nothing"), /is not a webhook URL: use https/],
     [webhook(`https://${"a.".repeat(130)}com/`), /is not a webhook URL: its host or path/],
+    [webhook(`https://example.com/${"a".repeat(2029)}`), /has more than 2048 characters/],
     [webhook("https://user:secret@example.com/"), /must not contain a password/],
     [
       { ...webhook("https://example.com/"), events: ["changed"] },

@@ -13,8 +13,8 @@ import { bodySource } from "./object.ts";
 
 export const pageUploads = 100;
 export const pageParts = 10_000;
-/** Other requests run between two listings. */
-const listedParts = 200;
+/** Other requests run between two listings, each of which reads all parts of the upload. */
+const listedParts = limits.listEntries;
 
 export function uploadRoutes(engine: Engine): readonly Route[] {
   return [

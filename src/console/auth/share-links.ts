@@ -2,6 +2,7 @@
 // has 256 random bits, of which the store has only a hash. An index by bucket saves a listing from
 // reading the links of all others.
 import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Documents } from "../../engine/records.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
 import { isFields } from "../../model/shape.ts";
@@ -43,6 +44,8 @@ export interface ShareLinks {
 const kind = "console share link";
 /** The same links by bucket and hash. Written after the link, and deleted after it. */
 const indexKind = "bucket share link";
+/** Links are read by the first digit of their hashes. */
+const hexDigits = "0123456789abcdef";
 const secretShape = /^[A-Za-z0-9_-]{43}$/;
 const idLength = 16;
 export const maxShareLinks = 10_000;
@@ -62,15 +65,19 @@ export function createShareLinks(documents: Documents, now: () => number): Share
   async function sweep(): Promise<void> {
     const indexed = new Set((await documents.list(indexKind)).map(({ name }) => name));
     let valid = 0;
-    for (const { name, text } of await documents.list(kind)) {
-      const { bucket, expires } = toLink(name, text);
-      if (expires <= now()) {
-        await documents.delete(kind, name);
-        continue;
+    for (const digit of hexDigits) {
+      // A store has up to 10,000 links: other requests run between their parts.
+      await nextTurn();
+      for (const { name, text } of await documents.list(kind, digit)) {
+        const { bucket, expires } = toLink(name, text);
+        if (expires <= now()) {
+          await documents.delete(kind, name);
+          continue;
+        }
+        valid++;
+        const entry = indexName(bucket, name);
+        if (!indexed.delete(entry)) await documents.put(indexKind, entry, text, undefined);
       }
-      valid++;
-      const entry = indexName(bucket, name);
-      if (!indexed.delete(entry)) await documents.put(indexKind, entry, text, undefined);
     }
     // The links of the rest have expired or been revoked.
     for (const entry of indexed) await documents.delete(indexKind, entry);

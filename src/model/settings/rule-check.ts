@@ -79,7 +79,8 @@ const namePattern = /^[A-Z_]{1,32}$/;
 
 function checkNamedTransitions(rule: LifecycleRule, report: ReportFlaw): void {
   const { namedTransitions = [], namedNoncurrent = [] } = rule;
-  for (const when of namedTransitions) checkWhen("transition", when, report);
+  // Too many are reported below, and not checked one by one.
+  for (const when of namedTransitions.slice(0, maxTransitions)) checkWhen("transition", when, report);
   if (new Set(namedTransitions.map((when) => "days" in when)).size > 1)
     report("transition", "request", "Found mixed 'Date' and 'Days' based Transition actions in one rule");
   for (const [field, named] of [
@@ -101,7 +102,9 @@ function checkNoncurrent(rule: LifecycleRule, report: ReportFlaw): void {
   const { expireNoncurrent, transitionNoncurrent, namedNoncurrent, isBare } = rule;
   for (const [field, age] of [
     ["expireNoncurrent", expireNoncurrent],
-    ...(namedNoncurrent ?? [transitionNoncurrent]).map((age) => ["transitionNoncurrent", age] as const),
+    ...(namedNoncurrent ?? [transitionNoncurrent])
+      .slice(0, maxTransitions)
+      .map((age) => ["transitionNoncurrent", age] as const),
   ] as const) {
     if (age === undefined) continue;
     const { days, keep } = age;

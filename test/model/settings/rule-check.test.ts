@@ -128,3 +128,12 @@ test("values and prefixes that would make every request slow are errors", () => 
   const tags = names(11).map((name) => [name, ""] as const);
   assert.deepEqual(places(lifecycleFlaws([{ ...lifecycle, prefix: "", tags }])), ["0 tags argument"]);
 });
+
+test("thousands of transitions of one rule have as many errors as ten", () => {
+  const rule: LifecycleRule = { id: "a", isEnabled: true, prefix: "", expire: { days: 1 } };
+  const named = Array.from({ length: 10_000 }, () => ({ days: 0, keep: 0 }));
+  for (const name of ["namedTransitions", "namedNoncurrent"] as const) {
+    const flaws = lifecycleFlaws([{ ...rule, [name]: named }]);
+    assert.ok(flaws.length >= 11 && flaws.length <= 30, `${name}: ${flaws.length} errors`);
+  }
+});
