@@ -74,6 +74,8 @@ const kind = "console session";
 const indexKind = "session of opener";
 const sweepMilliseconds = 600_000;
 export const sessionMilliseconds = 12 * 3600 * 1000;
+/** Difference between the clocks of servers, and between two settings of one, that ends no session. */
+const clockSkewMilliseconds = 15 * 60_000;
 /** Open sessions of one token or provider's user. A further sign-in ends the oldest. */
 export const maxSessions = 100;
 const idShape = /^[A-Za-z0-9_-]{43}$/;
@@ -141,12 +143,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     return tokenHolder(by);
   }
 
+  /** Also ends a session that was opened in the future: the clock has been set back since. */
+  function hasEnded(expires: number): boolean {
+    const left = expires - now();
+    return left <= 0 || left > sessionMilliseconds + clockSkewMilliseconds;
+  }
+
   async function toSession(
     hash: string,
     stored: StoredSession,
     findCurrent = currentHolder,
   ): Promise<Session | undefined> {
-    if (stored.expires <= now()) return undefined;
+    if (hasEnded(stored.expires)) return undefined;
     const holder = await findCurrent(stored);
     if (holder === undefined) return undefined;
     const { created, expires, address } = stored;
@@ -162,12 +170,12 @@ export function createSessions(options: SessionsOptions): Sessions {
     }));
     own.sort((a, b) => b.expires - a.expires);
     for (const [index, { hash, expires }] of own.entries())
-      if (expires <= now() || index >= maxSessions - 1) await remove(opener, hash);
+      if (hasEnded(expires) || index >= maxSessions - 1) await remove(opener, hash);
     if (Math.abs(now() - swept) < sweepMilliseconds) return;
     swept = now();
     for (const { name, text } of await documents.list(kind)) {
       const stored = parseSession(text);
-      if (stored.expires <= now()) await remove(openerOf(stored), name);
+      if (hasEnded(stored.expires)) await remove(openerOf(stored), name);
     }
   }
 

@@ -36,6 +36,29 @@ test("a session ends when it expires, on sign-out, and when its token is deleted
   assert.equal(await sessions.open(token), undefined);
 });
 
+test("a session lives no longer than its time on a clock that is set forward and back", async (t) => {
+  const { clock, tokens, sessions } = await scene(t);
+  const day = 24 * 3600 * 1000;
+  const start = 1000 * day;
+  clock.time = start;
+  const { token } = await tokens.create({ name: "anna" });
+  const { id } = (await sessions.open(token))!;
+  clock.time = start - 10 * 60_000;
+  assert.equal((await sessions.find(id))?.name, "anna", "a small correction ends no session");
+  clock.time = start + 13 * 3600 * 1000;
+  assert.equal(await sessions.find(id), undefined, "expired");
+  clock.time -= day;
+  assert.equal(await sessions.find(id), undefined, "expired, and the clock was set back by a day");
+  clock.time = start + 365 * day;
+  const future: string[] = [];
+  for (let i = 0; i < maxSessions; i++) future.push((await sessions.open(token))!.id);
+  clock.time = start;
+  for (const one of future) assert.equal(await sessions.find(one), undefined, "opened in a year");
+  const kept = [(await sessions.open(token))!, (await sessions.open(token))!];
+  for (const one of kept) assert.ok(await sessions.find(one.id), "ended sessions take no place of new ones");
+  assert.equal((await sessions.list()).length, kept.length);
+});
+
 test("an expired token cannot sign in, and its sessions end", async (t) => {
   const { clock, tokens, sessions } = await scene(t);
   const { token, info } = await tokens.create({ name: "anna", expires: clock.time + 1000 });
