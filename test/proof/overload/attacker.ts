@@ -100,6 +100,17 @@ const calls = {
     }
     return opened;
   },
+  /** Sends one request on each of many new connections at once; counts statuses (see `askOnce`). */
+  async ask(crowd: Crowd & { readonly texts: readonly string[] }): Promise<Readonly<Record<string, number>>> {
+    const statuses: Record<string, number> = {};
+    await Promise.all(
+      Array.from({ length: crowd.count }, async (_, index) => {
+        const status = await askOnce(crowd, index);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }),
+    );
+    return statuses;
+  },
   /** Sends a head, then a byte of the body every half second. */
   async drip({ head, ...crowd }: Crowd & { readonly head: string }): Promise<Opened> {
     const { sockets, opened } = await open(crowd);
@@ -174,6 +185,30 @@ function ask(
     asked.setTimeout(patience, () => asked.destroy());
     asked.on("error", () => resolve(0));
     asked.end();
+  });
+}
+
+/** Returns the status of a whole response, "refused" if the connection broke before it, or "silent". */
+function askOnce(
+  { port, addresses, texts }: Crowd & { readonly texts: readonly string[] },
+  index: number,
+): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress: addressOf(addresses, index) });
+    let head = "";
+    const late = setTimeout(() => {
+      resolve("silent");
+      socket.destroy();
+    }, repeatPatience);
+    socket.on("error", () => {});
+    socket.on("connect", () => socket.write(texts[index % texts.length]!, "latin1"));
+    socket.on("data", (piece) => {
+      if (head.length < 16) head += piece.toString("latin1");
+    });
+    socket.once("close", () => {
+      clearTimeout(late);
+      resolve(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? "refused");
+    });
   });
 }
 

@@ -11,13 +11,14 @@ import {
   scriptIsBack,
 } from "./checks.ts";
 import { pipelines, slowReaders, slowWriters, wrongSignatures } from "./clients.ts";
-import { bursts, idle } from "./connections.ts";
+import { bursts, idle, requestBursts } from "./connections.ts";
 import { badScripts, busyMachine, descriptors, fullDisk } from "./machine.ts";
 import { longScale, type Phase, type Scale } from "./phase.ts";
 import { type OverloadScene, openOverloadScene } from "./scene.ts";
 
 export const phases: readonly Phase[] = [
   bursts,
+  requestBursts,
   idle,
   pipelines,
   slowReaders,

@@ -16,6 +16,8 @@ export interface Scale {
   readonly idleConnections: number;
   readonly bursts: number;
   readonly burstConnections: number;
+  /** Bursts of this many connections that each send a request, on each port. */
+  readonly requestBursts: number;
   readonly slowClients: number;
   readonly pipelinedRequests: number;
   readonly wrongSignatures: number;
@@ -30,6 +32,7 @@ export const longScale: Scale = {
   idleConnections: 10_000,
   bursts: 20,
   burstConnections: 5000,
+  requestBursts: 3,
   slowClients: 1000,
   pipelinedRequests: 1500,
   wrongSignatures: 20_000,
@@ -43,6 +46,7 @@ export const shortScale: Scale = {
   idleConnections: 2000,
   bursts: 4,
   burstConnections: 2000,
+  requestBursts: 1,
   slowClients: 200,
   pipelinedRequests: 500,
   wrongSignatures: 1000,

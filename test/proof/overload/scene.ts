@@ -36,6 +36,8 @@ export interface OverloadScene {
   readonly writer: CalledProcess<WriterCalls>;
   /** Returns a path of the S3 API presigned for this method, valid for a week. */
   presigned(method: string, path: string): string;
+  /** Signs in to the console; returns the cookie of the session. */
+  signIn(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -104,7 +106,19 @@ async function openWith(
     { name: "readyz", port: ports.console, path: "/readyz" },
     { name: "public", port: ports.public, path: "/site/small" },
   ];
-  return { server, shell, disk, ports, url, key, places, attackers, probe, writer, presigned };
+  const signIn = () => signInToConsole(shell, announced.console.url);
+  return { server, shell, disk, ports, url, key, places, attackers, probe, writer, presigned, signIn };
+}
+
+async function signInToConsole(shell: Shell, url: string): Promise<string> {
+  const { token } = JSON.parse(await shell.store("console", "token", "--name", "burst", "--json")) as {
+    readonly token: string;
+  };
+  const headers = { "x-store-console": "1", "content-type": "application/json", origin: url };
+  const body = JSON.stringify({ token });
+  const response = await fetch(`${url}/api/session`, { method: "POST", headers, body });
+  assert.equal(response.status, 200, await response.text());
+  return response.headers.getSetCookie()[0]!.split(";")[0]!;
 }
 
 function portOf(address: string): number {
