@@ -11,7 +11,7 @@ import { signRaw } from "../../s3/raw.ts";
 import { until } from "../../script/inside.ts";
 import { startCalledProcess } from "../../support/called-process.ts";
 import { treeCpuMilliseconds, treeMemory } from "../../support/process-tree.ts";
-import type { Target } from "../target.ts";
+import type { PortName, Target } from "../target.ts";
 
 const MiB = 1024 * 1024;
 /** Probes that may be late: a busy machine may suspend the whole test between two measurements. */
@@ -36,8 +36,12 @@ export function untilRead(port: number): Promise<void> {
   return until(() => !unread(), `everything sent to port ${port} is read`);
 }
 
-/** Probes with requests that need a signature, a script, the page and a public object. */
-export async function openBystanders(t: TestContext, target: Target): Promise<Bystanders> {
+/** Probes with requests that need a signature, a script, the page and a public object, but `unasked`. */
+export async function openBystanders(
+  t: TestContext,
+  target: Target,
+  unasked: readonly PortName[] = [],
+): Promise<Bystanders> {
   const { server, ports, url, key, call } = target;
   assert.equal(
     (await call({ method: "PUT", path: "/bucket/small", body: Buffer.from("small") })).status,
@@ -52,12 +56,13 @@ export async function openBystanders(t: TestContext, target: Target): Promise<By
   const program = fileURLToPath(new URL("../../proof/overload/probe.js", import.meta.url));
   const probe = startCalledProcess<ProbeCalls>(program);
   t.after(() => probe.end());
-  const places: readonly ProbedPlace[] = [
+  const allPlaces: readonly (ProbedPlace & { readonly name: PortName })[] = [
     { name: "s3", port: ports.s3, path: `/bucket/small?${query}` },
     { name: "script", port: ports.script, path: "/good" },
     { name: "console", port: ports.console, path: "/healthz" },
     { name: "public", port: ports.public, path: "/site/hello" },
   ];
+  const places = allPlaces.filter(({ name }) => !unasked.includes(name));
   for (let round = 0; round < 20; round++) await probe.call("now", places);
   const before = treeMemory(server.pid);
   return {

@@ -135,3 +135,58 @@ return "sent";`,
     "for (let i = 0; i < 1e5; i++) void Promise.reject(new Error('x' + i)); return 'rejected';",
   ),
 ];
+
+export const responseAttacks: readonly Attack[] = [
+  contained(
+    "answers with 10 MB of headers",
+    `return new Response("x", { headers: Object.fromEntries(Array.from({ length: 1280 }, (_, i) => ["x-" + i, "v".repeat(8000)])) });`,
+  ),
+  contained(
+    "answers with one header of 10 MB",
+    `return new Response("x", { headers: { "x-large": "v".repeat(10_000_000) } });`,
+  ),
+  contained(
+    "answers with headers that frame another body",
+    `return new Response("x", { headers: { "content-length": "100", "transfer-encoding": "chunked", connection: "close" } });`,
+  ),
+  contained(
+    "answers with a body without end",
+    `return new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(65536)) }));`,
+    3000,
+  ),
+  contained(
+    "answers with a body that drips",
+    `return new Response(new ReadableStream({ async pull(to) { await pause(100); to.enqueue(new Uint8Array(1)); } }));`,
+    3000,
+  ),
+  contained(
+    "answers with a body that never starts",
+    `return new Response(new ReadableStream({ pull: () => pause(1e8) }));`,
+    3000,
+  ),
+  contained(
+    "breaks off its body",
+    `let pieces = 0;
+return new Response(new ReadableStream({ pull(to) { if (pieces++ > 20) throw new Error("broken"); to.enqueue(new Uint8Array(65536)); } }));`,
+  ),
+  contained(
+    "exceeds its memory in the middle of its body",
+    `let pieces = 0;
+return new Response(new ReadableStream({ async pull(to) {
+  if (pieces++ > 20) for (;;) hoard.push(new Uint8Array(16 << 20).fill(1));
+  to.enqueue(new Uint8Array(65536));
+} }));`,
+  ),
+  contained("never answers", "await new Promise(() => {});", 3000),
+  contained("sleeps without end", "await pause(1e8);", 3000),
+  contained(
+    "lists its bucket ten thousand times at once",
+    `return (await Promise.allSettled(Array.from({ length: 10_000 }, () => env.BUCKET.list()))).length;`,
+    20_000,
+  ),
+  contained(
+    "asks its bucket after its response forever",
+    `for (let i = 0; i < 300; i++) ctx.waitUntil((async () => { for (;;) await env.BUCKET.head("k"); })());
+return "answered";`,
+  ),
+];
