@@ -61,7 +61,7 @@ export function createShareLinks(documents: Documents, now: () => number): Share
   /** Links of the store at the last sweep, and those that this process has created since. */
   let count = 0;
 
-  /** Completes the index, which links of earlier releases lack, and deletes expired links. */
+  /** Completes the index, which lacks a link after a crash between both writes, and deletes expired links. */
   async function sweep(): Promise<void> {
     const indexed = new Set((await documents.list(indexKind)).map(({ name }) => name));
     let valid = 0;

@@ -68,13 +68,14 @@ export function trackConnections(options: ConnectionOptions): Connections {
   acceptor.on("connection", (socket: Socket) => {
     // A request for another protocol is served again as an ordinary one.
     if (open.has(socket)) return;
-    const endShare = share === undefined ? () => {} : share.begin();
-    if (endShare === undefined || !addresses.admit(socket)) {
+    const endShare = share?.begin();
+    const isWithinShare = share === undefined || endShare !== undefined;
+    if (!isWithinShare || !addresses.admit(socket)) {
       endShare?.();
       socket.destroy();
       return;
     }
-    socket.once("close", endShare);
+    if (endShare !== undefined) socket.once("close", endShare);
     if (open.size >= softLimit) closeOneIdle(open);
     pace?.onAccept(open.size);
     add(socket);
