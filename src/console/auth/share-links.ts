@@ -50,6 +50,8 @@ const secretShape = /^[A-Za-z0-9_-]{43}$/;
 const idLength = 16;
 export const maxShareLinks = 10_000;
 export const maxBucketLinks = 1000;
+/** As for presigned URLs: the difference between the clocks of servers. */
+const clockSkewMilliseconds = 15 * 60_000;
 const sweepMilliseconds = 3600 * 1000;
 const fullSweepMilliseconds = 60 * 1000;
 
@@ -140,7 +142,9 @@ export function createShareLinks(documents: Documents, now: () => number): Share
       if (!secretShape.test(secret)) return undefined;
       const document = await documents.get(kind, hashSecret(secret));
       const link = document && toLink(document.name, document.text);
-      return link !== undefined && link.expires > now() ? link : undefined;
+      if (link === undefined || link.expires <= now()) return undefined;
+      // On a clock that was set back, a link that has expired must not work again.
+      return link.created <= now() + clockSkewMilliseconds ? link : undefined;
     },
     async list(bucket) {
       const links = (await linksOf(bucket.name)).map(({ link }) => link);

@@ -85,6 +85,20 @@ test("a full store has room after links were revoked elsewhere and the clock was
   assert.ok(typeof (await links.create(create(photos, "a"))) !== "string");
 });
 
+test("a link that has expired does not work again on a clock that is set back", async () => {
+  const { links, create, pass } = opened();
+  const made = await links.create(create(photos, "a"));
+  assert.ok(typeof made !== "string");
+  pass(-hour / 4);
+  assert.deepEqual(await links.find(made.secret), made.link, "a small correction");
+  pass(hour / 4 + 10 * hour);
+  assert.equal(await links.find(made.secret), undefined);
+  pass(-24 * hour);
+  assert.equal(await links.find(made.secret), undefined, "set back by a day");
+  pass(15 * hour);
+  assert.deepEqual(await links.find(made.secret), made.link, "the clock is right again");
+});
+
 test("links of an earlier release are indexed at the first listing", async () => {
   const { documents, links } = opened();
   const stored = { bucket: "photos", key: "a", bucketCreated: 1, created: 5, expires: hour, by: "a" };
