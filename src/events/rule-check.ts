@@ -83,7 +83,7 @@ export function parseEventPattern(given: string): string {
 }
 
 /** Every request to the bucket reads its rules. */
-const maxWebhookUrl = 2048;
+export const maxWebhookUrl = 2048;
 
 export function parseWebhookUrl(text: string): string {
   if (text.length > maxWebhookUrl)

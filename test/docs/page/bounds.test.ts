@@ -27,7 +27,7 @@ import { maxBucketLinks, maxShareLinks } from "../../../src/console/auth/share-l
 import { defaultJsonBytes } from "../../../src/console/route.ts";
 import { eventBound, eventStep } from "../../../src/engine/event-bound.ts";
 import { waitingLimits } from "../../../src/events/retention.ts";
-import { maxRules } from "../../../src/events/rule-check.ts";
+import { maxRules, maxWebhookUrl } from "../../../src/events/rule-check.ts";
 import { maxHeaderLines } from "../../../src/http/server/limits.ts";
 import { maxPipelinedStarts } from "../../../src/http/server/pipelining.ts";
 import { maxSkipped } from "../../../src/local/index/queries/version-listing.ts";
@@ -102,6 +102,7 @@ const bounds: Readonly<Record<string, Readonly<Record<string, readonly number[]>
     "a prefix of a lifecycle or lock rule": [limits.keyBytes],
     "notification rules": [maxRules],
     "a prefix or suffix of a notification rule": [limits.keyBytes],
+    "the URL of a webhook": [maxWebhookUrl],
     "settings of buckets that a process of a cluster remembers, for a second": [maxSettingsLength],
     "waiting events of a bucket, checked every 10 seconds": [waitingLimits.events, waitingLimits.bytes],
     "waiting events of a bucket between two checks, and what each process writes meanwhile": [
